@@ -1,0 +1,254 @@
+use serde_json::{Map, Value};
+
+/// One robot's API: the table everything else is made from.
+#[derive(Debug)]
+pub struct RobotApi {
+    /// Name in settings and frames, e.g. `libero`.
+    pub name: &'static str,
+    /// What the robot is and which frame and units it uses; opens the reference.
+    pub doc: &'static str,
+    pub constants: &'static [Constant],
+    pub attributes: &'static [Attribute],
+    pub methods: &'static [Method],
+    pub cameras: &'static [Camera],
+    pub limits: Limits,
+}
+
+impl RobotApi {
+    /// The method called `name`, if the robot has it.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<&'static Method> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// The result records of all methods, each once, in method order.
+    #[must_use]
+    pub fn records(&self) -> Vec<&'static Record> {
+        let mut records: Vec<&'static Record> = Vec::new();
+        for method in self.methods {
+            if !records.iter().any(|known| known.name == method.result.name) {
+                records.push(method.result);
+            }
+        }
+        records
+    }
+}
+
+/// A number a program may use by name, `robo.OPEN`.
+#[derive(Debug)]
+pub struct Constant {
+    pub name: &'static str,
+    pub value: f64,
+    pub unit: &'static str,
+    pub doc: &'static str,
+}
+
+/// A read-only property of `robo`.
+#[derive(Debug)]
+pub struct Attribute {
+    pub name: &'static str,
+    pub ty: Type,
+    pub doc: &'static str,
+}
+
+/// One call an agent can make.
+#[derive(Debug)]
+pub struct Method {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub params: &'static [Param],
+    /// Exactly one of these parameters must be given; empty when there is no such rule.
+    pub exactly_one_of: &'static [&'static str],
+    pub result: &'static Record,
+    /// Whether the call may change the scene. Such a call makes a new recorded
+    /// step, needs the controller's lease and is refused once the episode ended.
+    pub stateful: bool,
+    pub errors: &'static [ErrorDoc],
+}
+
+impl Method {
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&'static Param> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
+
+#[derive(Debug)]
+pub struct Param {
+    pub name: &'static str,
+    pub kind: ParamKind,
+    pub ty: Type,
+    pub default: Default,
+    /// SI unit, or "" for a plain number or text.
+    pub unit: &'static str,
+    pub doc: &'static str,
+    /// The number must be greater than zero.
+    pub positive: bool,
+}
+
+impl Param {
+    /// A parameter given by position or by name.
+    pub(crate) const fn any(
+        name: &'static str,
+        ty: Type,
+        default: Default,
+        unit: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            kind: ParamKind::Any,
+            ty,
+            default,
+            unit,
+            doc,
+            positive: false,
+        }
+    }
+
+    /// A parameter given by name only.
+    pub(crate) const fn keyword(
+        name: &'static str,
+        ty: Type,
+        default: Default,
+        unit: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            kind: ParamKind::Keyword,
+            ..Self::any(name, ty, default, unit, doc)
+        }
+    }
+
+    pub(crate) const fn positive(self) -> Self {
+        Self {
+            positive: true,
+            ..self
+        }
+    }
+}
+
+/// How Python passes a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ParamKind {
+    Positional,
+    Any,
+    Keyword,
+}
+
+/// What a parameter takes or a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    Float,
+    Int,
+    Bool,
+    Str,
+    /// That many finite numbers.
+    Vector(usize),
+    /// Any number of texts.
+    Strs,
+    /// A gripper command: a number within [`Limits::gripper`], or "hold".
+    Gripper,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default {
+    Required,
+    /// May be left out or be `None`.
+    None,
+    Float(f64),
+    Int(i64),
+}
+
+/// What a method answers with: plain measured values under fixed names.
+#[derive(Debug)]
+pub struct Record {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub fields: &'static [Field],
+}
+
+#[derive(Debug)]
+pub struct Field {
+    pub name: &'static str,
+    pub ty: Type,
+    /// The value may be `None`.
+    pub optional: bool,
+    pub unit: &'static str,
+    pub doc: &'static str,
+    pub source: FieldSource,
+}
+
+impl Field {
+    pub(crate) const fn new(
+        name: &'static str,
+        ty: Type,
+        unit: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            ty,
+            optional: false,
+            unit,
+            doc,
+            source: FieldSource::Measured,
+        }
+    }
+
+    pub(crate) const fn optional(self) -> Self {
+        Self {
+            optional: true,
+            ..self
+        }
+    }
+
+    pub(crate) const fn derived(self, from: fn(&Map<String, Value>) -> Option<f64>) -> Self {
+        Self {
+            source: FieldSource::Derived(from),
+            ..self
+        }
+    }
+}
+
+/// Where a field's value comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldSource {
+    /// The node that answers the call supplies it.
+    Measured,
+    /// Computed from the measured fields by [`Record::complete`].
+    Derived(fn(&Map<String, Value>) -> Option<f64>),
+}
+
+/// When a method raises, for the reference.
+#[derive(Debug)]
+pub struct ErrorDoc {
+    /// Name of the Python exception.
+    pub exception: &'static str,
+    pub when: &'static str,
+}
+
+/// A camera the robot's scene has.
+#[derive(Debug)]
+pub struct Camera {
+    pub name: &'static str,
+    pub mount: Mount,
+    pub doc: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mount {
+    /// Stands still in the world.
+    Fixed,
+    /// Moves with the arm's wrist.
+    Wrist,
+}
+
+/// What the controller refuses before anything moves.
+#[derive(Debug)]
+pub struct Limits {
+    /// Lowest and highest gripper command.
+    pub gripper: (f64, f64),
+    /// Longest x/y travel of one motion call in metres; vertical travel is free.
+    pub max_planar_move_m: Option<f64>,
+}

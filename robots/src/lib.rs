@@ -1,0 +1,70 @@
+//! What an agent may do with each robot, defined once.
+//!
+//! A robot is one module with one table, a [`RobotApi`]. Everything that has to
+//! agree with it is made from that table: the argument checks
+//! ([`RobotApi::check`]), the Python `robo` object of a cell
+//! ([`RobotApi::python_source`]), the reference in the prompt
+//! ([`RobotApi::reference`]) and the tools of the tool-calling arm
+//! ([`RobotApi::tools`]).
+//!
+//! Units are SI: metres, radians, seconds; quaternions are `xyzw`; the world
+//! frame has z up.
+
+mod api;
+mod arg;
+mod check;
+mod geometry;
+mod libero;
+mod motion;
+mod python;
+mod record;
+mod reference;
+mod template;
+mod tools;
+
+pub use api::{
+    Attribute, Camera, Constant, Default, ErrorDoc, Field, FieldSource, Limits, Method, Mount,
+    Param, ParamKind, Record, RobotApi, Type,
+};
+pub use arg::Arg;
+pub use check::{ArgError, Checked, GripperCommand};
+pub use geometry::{eef_pitch, eef_yaw};
+pub use record::RecordError;
+pub use tools::Tool;
+
+/// Every robot this build knows.
+pub const ALL: &[&RobotApi] = &[&libero::API, &template::API];
+
+/// The API of the robot called `name`.
+///
+/// # Errors
+/// [`UnknownRobot`] when there is none; its text lists those there are.
+pub fn find(name: &str) -> Result<&'static RobotApi, UnknownRobot> {
+    ALL.iter()
+        .copied()
+        .find(|api| api.name == name)
+        .ok_or_else(|| UnknownRobot(name.to_owned()))
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("there is no robot {0:?}; known robots: {known}", known = known_names())]
+pub struct UnknownRobot(pub String);
+
+fn known_names() -> String {
+    let names: Vec<&str> = ALL.iter().map(|api| api.name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn robots_are_found_by_name() {
+        assert_eq!(find("libero").unwrap().name, "libero");
+        assert_eq!(
+            find("libro").unwrap_err().to_string(),
+            "there is no robot \"libro\"; known robots: libero, template"
+        );
+    }
+}
