@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# The downloaded parts: the clone's Python, C libraries, benchmark scenes.
+# Each is whole when its stamp, written last, names what it was made from.
+
+VENV=$ROOT/.venv
+LIB=$RUAFLOW_HOME/lib
+DATA=$RUAFLOW_HOME/data/libero
+
+# The number before the sum changes when the way a part is made does.
+lib_stamp() { echo "1 $(sha256sum <"$ROOT/requirements-lib.txt")"; }
+data_stamp() { echo "1 $(sha256sum <"$ROOT/requirements-data.txt")"; }
+# Scripts in an environment name its folder, so a moved clone makes a new one.
+venv_stamp() { echo "1 $(sha256sum <"$ROOT/requirements.txt") $ROOT"; }
+
+# stands FOLDER STAMP
+stands() { [[ -f $1/.stamp && $(<"$1/.stamp") == "$2" ]]; }
+
+lib_stands() { stands "$LIB" "$(lib_stamp)"; }
+data_stands() { stands "$DATA" "$(data_stamp)"; }
+venv_stands() { [[ -x $VENV/bin/python ]] && stands "$VENV" "$(venv_stamp)"; }
+
+# Everything but the build.
+prepare() {
+  [[ -z $(missing_packages) ]] && venv_stands && lib_stands && data_stands && return
+  with_lock "$RUAFLOW_HOME/setup.lock" install_parts
+}
+
+install_parts() {
+  local hint="check the network, then run ./rua setup again: it goes on where it stopped"
+  check_system
+  venv_stands || { need_space "$ROOT" 1 && step "Python environment" "$hint" make_venv; }
+  lib_stands || { need_space "$RUAFLOW_HOME" 1 && step "MuJoCo and ONNX Runtime" "$hint" make_lib; }
+  data_stands || { need_space "$RUAFLOW_HOME" 3 && step "LIBERO-PRO scenes" "$hint" make_data; }
+}
+
+make_venv() {
+  "$(find_python)" -m venv --clear "$VENV"
+  fetch requirements.txt
+  install_wheels requirements.txt
+  venv_stamp >"$VENV/.stamp"
+}
+
+make_lib() { replace "$LIB" "$(lib_stamp)" requirements-lib.txt keep_libraries; }
+make_data() { replace "$DATA" "$(data_stamp)" requirements-data.txt keep_scenes; }
+
+# Temporary files go where the room was looked at.
+pip() {
+  TMPDIR=$RUAFLOW_HOME/tmp "$VENV/bin/python" -m pip --disable-pip-version-check --no-cache-dir --no-input "$@"
+}
+
+# The folder that a requirements file's wheels are downloaded to.
+wheels() { echo "$RUAFLOW_HOME/wheels/${1%.txt}"; }
+
+# fetch REQUIREMENTS: its wheels, checked against their hashes. One at a time,
+# so that an interruption loses no finished download.
+fetch() {
+  local requirement one=$RUAFLOW_HOME/tmp/requirement.txt
+  mkdir -p "$RUAFLOW_HOME/tmp"
+  sed -e '/^#/d' -e ':join' -e '/\\$/{N;s/ *\\\n */ /;b join' -e '}' "$ROOT/$1" | while read -r requirement; do
+    echo "$requirement" >"$one"
+    pip download --progress-bar off --no-deps --only-binary :all: --require-hashes \
+      --dest "$(wheels "$1")" --requirement "$one" </dev/null
+  done
+}
+
+# install_wheels REQUIREMENTS [OPTION...]
+install_wheels() {
+  pip install --no-index --find-links "$(wheels "$1")" --no-deps --require-hashes \
+    --requirement "$ROOT/$1" "${@:2}"
+}
+
+# replace FOLDER STAMP REQUIREMENTS KEEP: unpacks the wheels beside FOLDER, lets
+# KEEP drop what is not needed, and swaps the folders once all is on the disk.
+replace() {
+  local folder=$1 stamp=$2 requirements=$3 keep=$4 sums
+  local new=$folder.new old=$folder.old
+  rm -rf "$new" "$old"
+  mkdir -p "$new"
+  fetch "$requirements"
+  install_wheels "$requirements" --no-compile --target "$new"
+  (
+    cd "$new" || exit
+    "$keep"
+    sums=$(find . -type f -print0 | sort -z | xargs -0 sha256sum)
+    echo "$sums" >SHA256SUMS
+    echo "$stamp" >.stamp
+  )
+  sync --file-system "$new"
+  [[ ! -e $folder ]] || mv "$folder" "$old"
+  mv "$new" "$folder"
+  rm -rf "$old" "$(wheels "$requirements")"
+}
+
+# From MuJoCo and ONNX Runtime: the library, the name the linker asks for, licences.
+keep_libraries() {
+  mkdir -p licenses/onnxruntime
+  mv mujoco-*.dist-info/licenses licenses/mujoco
+  mv onnxruntime/LICENSE onnxruntime/ThirdPartyNotices.txt licenses/onnxruntime
+  mv mujoco/libmujoco.so.* onnxruntime/capi/libonnxruntime.so.* .
+  ln -s libmujoco.so.* libmujoco.so
+  ln -s libonnxruntime.so.* libonnxruntime.so
+  find . -mindepth 1 -maxdepth 1 ! -name 'lib*.so*' ! -name licenses -exec rm -rf {} +
+}
+
+# From robosuite all but robots that no LIBERO scene has: 0.4 of 1.2 GB.
+keep_scenes() {
+  local assets=robosuite/models/assets
+  rm -rf $assets/bullet_data $assets/demonstrations \
+    $assets/robots/{baxter,iiwa,jaco,kinova3,sawyer,ur5e}
+}
