@@ -1,0 +1,217 @@
+//! Operational-space control of the arm's end effector, as in robosuite 1.4.0.
+//!
+//! The command is a change of the end effector's pose. Joint torques follow from
+//! the pose error through the arm's own inertia (Khatib 1987), with position and
+//! orientation decoupled, plus a pull of the redundant joint towards the home
+//! posture. Source of the gains, the order of operations and the quirks:
+//! robosuite 1.4.0, `controllers/osc.py` and `utils/control_utils.py`.
+
+use nalgebra::{Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
+
+pub const ARM_JOINTS: usize = 7;
+
+/// Change of position for a command of 1, metres.
+pub const POSITION_SCALE: f64 = 0.05;
+/// Change of orientation for a command of 1, radians.
+pub const ROTATION_SCALE: f64 = 0.5;
+
+const STIFFNESS: f64 = 150.0;
+const POSTURE_STIFFNESS: f64 = 10.0;
+
+pub type JointVector = SVector<f64, ARM_JOINTS>;
+pub type JointMatrix = SMatrix<f64, ARM_JOINTS, ARM_JOINTS>;
+pub type Jacobian = SMatrix<f64, 6, ARM_JOINTS>;
+
+/// What the controller reads of the arm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmReading {
+    /// End-effector position in the world, metres.
+    pub position: Vector3<f64>,
+    /// End-effector orientation in the world.
+    pub orientation: Matrix3<f64>,
+    /// Linear velocity, m/s, then angular velocity, rad/s, in the world.
+    pub velocity: Vector6<f64>,
+    /// Joint positions, radians.
+    pub joint_pos: JointVector,
+    /// Joint velocities, rad/s.
+    pub joint_vel: JointVector,
+    /// End-effector Jacobian: three rows of translation, three of rotation.
+    pub jacobian: Jacobian,
+    /// Joint-space inertia of the arm.
+    pub inertia: JointMatrix,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OscPose {
+    goal_position: Vector3<f64>,
+    goal_orientation: Matrix3<f64>,
+    posture: JointVector,
+    torque_limit: [(f64, f64); ARM_JOINTS],
+}
+
+impl OscPose {
+    /// Holds the pose of `home`, whose joint positions are the posture to keep.
+    /// `torque_limit` is `(low, high)` per joint, N m.
+    pub fn new(home: &ArmReading, torque_limit: [(f64, f64); ARM_JOINTS]) -> Self {
+        OscPose {
+            goal_position: home.position,
+            goal_orientation: home.orientation,
+            posture: home.joint_pos,
+            torque_limit,
+        }
+    }
+
+    /// Aims at the pose of `reading`.
+    pub fn hold(&mut self, reading: &ArmReading) {
+        self.goal_position = reading.position;
+        self.goal_orientation = reading.orientation;
+    }
+
+    /// Takes a command `[dx dy dz rx ry rz]`, each clipped to [-1, 1] and scaled.
+    ///
+    /// The position goal is the *present* position plus the change. The
+    /// orientation goal stays what it was when the rotation is exactly zero.
+    pub fn set_goal(&mut self, command: &[f64; 6], now: &ArmReading) {
+        let scaled = |i: usize, scale: f64| command[i].clamp(-1.0, 1.0) * scale;
+        let change = Vector3::from_fn(|i, _| scaled(i, POSITION_SCALE));
+        let rotation = Vector3::from_fn(|i, _| scaled(i + 3, ROTATION_SCALE));
+        if rotation.iter().any(|&r| r != 0.0) {
+            self.goal_orientation = rotation_matrix(&rotation) * now.orientation;
+        }
+        self.goal_position = now.position + change;
+    }
+
+    /// Joint torques, N m, within the limits. `bias` is what gravity and the
+    /// present velocities ask of the joints.
+    pub fn torque(&self, now: &ArmReading, bias: &JointVector) -> JointVector {
+        let damping = 2.0 * STIFFNESS.sqrt();
+        let linear = now.velocity.fixed_rows::<3>(0);
+        let angular = now.velocity.fixed_rows::<3>(3);
+        let force = (self.goal_position - now.position) * STIFFNESS + (-linear) * damping;
+        let turn = orientation_error(&self.goal_orientation, &now.orientation);
+        let moment = turn * STIFFNESS + (-angular) * damping;
+
+        let jacobian = &now.jacobian;
+        let translation = jacobian.fixed_rows::<3>(0);
+        let rotation = jacobian.fixed_rows::<3>(3);
+        let inverse = inverse_or_pseudo(&now.inertia);
+        let to_joints = inverse * jacobian.transpose();
+        let inertia_full: Matrix6<f64> = inverse_or_pseudo(&(jacobian * inverse * jacobian.transpose()));
+        let inertia_linear: Matrix3<f64> =
+            inverse_or_pseudo(&(translation * inverse * translation.transpose()));
+        let inertia_angular: Matrix3<f64> =
+            inverse_or_pseudo(&(rotation * inverse * rotation.transpose()));
+
+        let mut wrench = Vector6::zeros();
+        wrench.fixed_rows_mut::<3>(0).copy_from(&(inertia_linear * force));
+        wrench.fixed_rows_mut::<3>(3).copy_from(&(inertia_angular * moment));
+
+        let nullspace = JointMatrix::identity() - (to_joints * inertia_full) * jacobian;
+        let posture_damping = 2.0 * POSTURE_STIFFNESS.sqrt();
+        let pull = now.inertia
+            * ((self.posture - now.joint_pos) * POSTURE_STIFFNESS - now.joint_vel * posture_damping);
+
+        let torque = jacobian.transpose() * wrench + bias + nullspace.transpose() * pull;
+        JointVector::from_fn(|i, _| {
+            let (low, high) = self.torque_limit[i];
+            torque[i].clamp(low, high)
+        })
+    }
+
+    /// The goal as numbers: position, then orientation by rows.
+    pub fn goal(&self) -> [f64; 12] {
+        let mut goal = [0.0; 12];
+        goal[..3].copy_from_slice(self.goal_position.as_slice());
+        goal[3..].copy_from_slice(self.goal_orientation.transpose().as_slice());
+        goal
+    }
+
+    /// Puts back what [`Self::goal`] gave.
+    pub fn set_goal_numbers(&mut self, goal: &[f64; 12]) {
+        self.goal_position = Vector3::from_column_slice(&goal[..3]);
+        self.goal_orientation = Matrix3::from_row_slice(&goal[3..]);
+    }
+}
+
+/// Rotation matrix of an axis-angle vector.
+///
+/// robosuite computes it from a quaternion in single precision, and its compiled
+/// code widens some of the terms to double before they are added. The rounding is
+/// 1e-7, enough to part two trajectories, so it is repeated here.
+fn rotation_matrix(axis_angle: &Vector3<f64>) -> Matrix3<f64> {
+    let angle = axis_angle.norm();
+    let axis = axis_angle / angle;
+    let (sin, cos) = ((angle / 2.0).sin(), (angle / 2.0).cos());
+    let [w, x, y, z] = [cos, axis.x * sin, axis.y * sin, axis.z * sin].map(|v| v as f32);
+    let norm = w * w + x * x + y * y + z * z;
+    let scale = (2.0 / f64::from(norm)).sqrt();
+    let [w, x, y, z] = [w, x, y, z].map(|v| (f64::from(v) * scale) as f32);
+    let diagonal = |a: f32, b: f32| 1.0 - f64::from(a * a) - f64::from(b * b);
+    let plus = |a: f32, b: f32| f64::from(a + b);
+    let minus = |a: f32, b: f32| f64::from(a - b);
+    Matrix3::new(
+        diagonal(y, z),
+        minus(x * y, z * w),
+        plus(x * z, y * w),
+        plus(x * y, z * w),
+        diagonal(x, z),
+        minus(y * z, x * w),
+        minus(x * z, y * w),
+        plus(y * z, x * w),
+        diagonal(x, y),
+    )
+}
+
+/// Half the sum of the cross products of matching axes: for small errors, the
+/// rotation vector from `current` to `desired`.
+fn orientation_error(desired: &Matrix3<f64>, current: &Matrix3<f64>) -> Vector3<f64> {
+    let cross = |i: usize| current.column(i).cross(&desired.column(i));
+    (cross(0) + cross(1) + cross(2)) * 0.5
+}
+
+/// The inverse, or in a singular posture the pseudo-inverse that drops the
+/// directions in which the arm cannot move (the reference's threshold).
+fn inverse_or_pseudo<const N: usize>(matrix: &SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
+    if let Some(inverse) = gauss_jordan(matrix)
+        && matrix.amax() * inverse.amax() < 1e13
+    {
+        return inverse;
+    }
+    // SVD on a dynamic matrix: rare enough to allocate.
+    let dynamic = nalgebra::DMatrix::from_column_slice(N, N, matrix.as_slice());
+    let svd = dynamic.svd(true, true);
+    let threshold = 1e-15 * svd.singular_values.max();
+    match svd.pseudo_inverse(threshold) {
+        Ok(inverse) => SMatrix::from_column_slice(inverse.as_slice()),
+        Err(_) => SMatrix::zeros(),
+    }
+}
+
+/// Inverse by elimination with row pivoting; none when a pivot is zero.
+fn gauss_jordan<const N: usize>(matrix: &SMatrix<f64, N, N>) -> Option<SMatrix<f64, N, N>> {
+    let mut left = *matrix;
+    let mut right = SMatrix::<f64, N, N>::identity();
+    for column in 0..N {
+        let pivot = (column..N).fold(column, |best, row| {
+            if left[(row, column)].abs() > left[(best, column)].abs() { row } else { best }
+        });
+        if left[(pivot, column)] == 0.0 || !left[(pivot, column)].is_finite() {
+            return None;
+        }
+        left.swap_rows(column, pivot);
+        right.swap_rows(column, pivot);
+        let scale = 1.0 / left[(column, column)];
+        for other in 0..N {
+            left[(column, other)] *= scale;
+            right[(column, other)] *= scale;
+        }
+        for row in (0..N).filter(|&row| row != column) {
+            let factor = left[(row, column)];
+            for other in 0..N {
+                left[(row, other)] -= factor * left[(column, other)];
+                right[(row, other)] -= factor * right[(column, other)];
+            }
+        }
+    }
+    Some(right)
+}

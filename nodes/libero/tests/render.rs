@@ -1,0 +1,158 @@
+//! Pictures of a scene. Without EGL on this machine these tests say so and pass.
+
+use libero::data::Data;
+use libero::render::{Picture, RenderError, Renderer, Want};
+use libero::scene::Scene;
+use libero::sim::Simulator;
+
+const ALL: Want = Want { depth: true, segmentation: true };
+
+fn simulator(suite: &str, task: usize) -> Simulator {
+    let data = Data::locate().expect("the LIBERO data; `./rua setup` fetches it");
+    let mut sim = Simulator::new(Scene::load(&data, suite, task).expect("the scene"))
+        .expect("the simulator");
+    sim.reset(0, 15).expect("a reset");
+    sim
+}
+
+/// The result, or none with a word about it when this machine cannot render.
+fn unless_no_egl<T>(result: Result<T, RenderError>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(RenderError::NoEgl(error)) => {
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Where the centre of a pixel lies in the world, by the picture's depth.
+fn back_project(picture: &Picture, row: u32, col: u32) -> [f64; 3] {
+    let k = picture.intrinsics;
+    let z = f64::from(picture.depth[(row * picture.width + col) as usize]);
+    let camera = [
+        (f64::from(col) + 0.5 - k[2]) / k[0] * z,
+        (f64::from(row) + 0.5 - k[5]) / k[4] * z,
+        z,
+        1.0,
+    ];
+    let m = picture.camera_to_world;
+    std::array::from_fn(|i| (0..4).map(|j| m[4 * i + j] * camera[j]).sum())
+}
+
+#[test]
+fn both_cameras_see_the_scene_in_its_geometry() {
+    let sim = simulator("libero_spatial", 0);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let instances = renderer.scene().instances().to_vec();
+    assert_eq!(instances[0], "robot");
+    for camera in ["agentview", "wrist"] {
+        let Some(picture) = unless_no_egl(renderer.render(&sim.state(), camera, 64, 64, ALL)) else {
+            return;
+        };
+        assert_eq!((picture.color.len(), picture.depth.len()), (64 * 64 * 3, 64 * 64));
+        let colors: std::collections::HashSet<&[u8]> = picture.color.chunks_exact(3).collect();
+        assert!(colors.len() > 100, "{camera} shows {} colours", colors.len());
+        assert!(picture.depth.iter().all(|&d| d.is_nan() || d > 0.0), "{camera}");
+        assert!(picture.depth.iter().filter(|d| d.is_finite()).count() > 3000, "{camera}");
+    }
+
+    // The plate's own pixels lie where the plate is.
+    let plate = sim.thing_position("plate_1").expect("a plate");
+    let label = instances.iter().position(|name| name == "plate_1").expect("a plate") as u32 + 1;
+    let picture = renderer.render(&sim.state(), "agentview", 256, 256, ALL).expect("a picture");
+    let pixels = (0..256).flat_map(|row| (0..256).map(move |col| (row, col)));
+    let on_plate: Vec<[f64; 3]> = pixels
+        .filter(|&(row, col)| picture.segmentation[(row * 256 + col) as usize] == label)
+        .map(|(row, col)| back_project(&picture, row, col))
+        .collect();
+    assert!(on_plate.len() > 100, "{} pixels of the plate", on_plate.len());
+    for point in &on_plate {
+        let across = (point[0] - plate[0]).hypot(point[1] - plate[1]);
+        assert!(across < 0.12 && (point[2] - plate[2]).abs() < 0.05, "{point:?}, plate {plate:?}");
+    }
+    // The table's top, in a corner of the picture that shows nothing else.
+    let bare: Vec<[f64; 3]> = (200..250)
+        .map(|row| back_project(&picture, row, 128))
+        .filter(|point| (point[2] - 0.90).abs() < 0.003)
+        .collect();
+    assert!(bare.len() > 25, "{} of 50 pixels on the table", bare.len());
+}
+
+#[test]
+fn one_renderer_serves_all_sizes_and_repeats_itself() {
+    let sim = simulator("libero_spatial", 0);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let state = sim.state();
+    let mut picture = |width, height| renderer.render(&state, "agentview", width, height, Want::default());
+    let Some(first) = unless_no_egl(picture(64, 48)) else { return };
+    let large = picture(300, 700).expect("a larger picture");
+    assert_eq!(large.color.len(), 300 * 700 * 3);
+    assert!(large.depth.is_empty() && large.segmentation.is_empty());
+    assert_eq!(picture(64, 48).expect("the first again"), first);
+}
+
+#[test]
+fn pictures_follow_the_state_and_leave_the_simulator_alone() {
+    let mut sim = simulator("libero_goal", 7);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let before = sim.state();
+    let want = Want { depth: true, ..Want::default() };
+    let mut picture = |state: &_| renderer.render(state, "agentview", 128, 128, want);
+    let Some(first) = unless_no_egl(picture(&before)) else { return };
+
+    // A burner that glows, and a stove that stands elsewhere.
+    let mut glowing = before.clone();
+    assert_eq!(glowing.visuals, [false]);
+    glowing.visuals = vec![true];
+    assert_ne!(picture(&glowing).expect("a picture").color, first.color);
+    let mut moved = before.clone();
+    moved.fixtures.iter_mut().for_each(|pose| pose[0] += 0.1);
+    assert_ne!(picture(&moved).expect("a picture").depth, first.depth);
+
+    // On another thread, while the simulator steps.
+    for _ in 0..5 {
+        sim.step(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0]).expect("a step");
+    }
+    let after = sim.state();
+    let scene = sim.render_scene();
+    let (again, later) = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let mut renderer = Renderer::new(scene).expect("a renderer");
+            let mut picture = |state| renderer.render(state, "agentview", 128, 128, want);
+            (picture(&before).expect("a picture"), picture(&after).expect("a picture"))
+        });
+        for _ in 0..5 {
+            sim.step(&[0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0]).expect("a step");
+        }
+        thread.join().expect("the rendering thread")
+    });
+    assert_eq!(again.color, first.color);
+    assert_ne!(later.color, first.color);
+    let mut undisturbed = simulator("libero_goal", 7);
+    for dz in [1.0; 5].into_iter().chain([-1.0; 5]) {
+        undisturbed.step(&[0.0, 0.0, dz, 0.0, 0.0, 0.0, -1.0]).expect("a step");
+    }
+    assert_eq!(sim.state(), undisturbed.state());
+}
+
+#[test]
+fn refuses_what_it_cannot_picture() {
+    let sim = simulator("libero_spatial", 0);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let state = sim.state();
+    let unknown = renderer.render(&state, "elbow", 64, 64, ALL).expect_err("no such camera");
+    let message = unknown.to_string();
+    assert!(message.contains("elbow") && message.contains("agentview") && message.contains("wrist"));
+    for (width, height) in [(0, 64), (64, 2049)] {
+        let refused = renderer.render(&state, "wrist", width, height, ALL);
+        assert!(matches!(refused, Err(RenderError::Size { .. })), "{refused:?}");
+    }
+    let mut other = state.clone();
+    other.visuals.push(true);
+    assert!(matches!(
+        renderer.render(&other, "wrist", 64, 64, ALL),
+        Err(RenderError::State { .. })
+    ));
+}
