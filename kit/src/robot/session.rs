@@ -1,0 +1,236 @@
+use ruaflow_schemas::{Action, Arm, Card, FrameRequest, Observation, Reset, State};
+
+use super::frame::{FrameReply, Reply, complete};
+use super::{Robot, StepError};
+
+/// What the node has to send or record.
+#[derive(Debug)]
+pub(super) enum Out {
+    Card(Box<Card>),
+    Observation(Observation),
+    /// An observation that was sent before; live only, the recorder has it.
+    Again(Observation),
+    /// An observation that only the recorder lacks.
+    Recorded(Observation),
+    State(State),
+    Refused { action_id: u64, reason: String },
+    /// The robot can't go on.
+    Failed(String),
+}
+
+/// A robot and where its episode stands. Knows nothing of dora.
+pub(super) struct Session<R> {
+    robot: R,
+    reply: Reply,
+    /// The answer to the last reset, an error included.
+    answered: Option<Card>,
+    episode: Option<Episode>,
+    stopped: bool,
+}
+
+struct Episode {
+    card: Card,
+    last: Observation,
+    over: bool,
+}
+
+impl<R: Robot> Session<R> {
+    pub fn new(robot: R, reply: Reply) -> Self {
+        Session { robot, reply, answered: None, episode: None, stopped: false }
+    }
+
+    pub fn reset(&mut self, reset: &Reset) -> Vec<Out> {
+        if let Some(card) = self.answered.as_ref().filter(|card| card.id == reset.id) {
+            return vec![Out::Card(Box::new(card.clone()))];
+        }
+        self.episode = None;
+        let made = if self.stopped {
+            Err("a person has stopped the robot; start a new run".to_owned())
+        } else {
+            self.robot.reset(reset).map_err(|error| {
+                let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+                causes.join(": ")
+            })
+        };
+        let card = match made.and_then(|card| complete_card(card, reset)) {
+            Ok(card) => card,
+            Err(error) => Card { id: reset.id.clone(), error, ..Card::default() },
+        };
+        self.answered = Some(card.clone());
+        let mut outs = Vec::new();
+        if card.error.is_empty() {
+            outs.push(Out::Recorded(card.first.clone()));
+            outs.extend(self.state(0));
+            self.episode = Some(Episode { last: card.first.clone(), card: card.clone(), over: false });
+        }
+        outs.insert(0, Out::Card(Box::new(card)));
+        outs
+    }
+
+    pub fn action(&mut self, action: &Action) -> Vec<Out> {
+        let refused = |reason: String| vec![Out::Refused { action_id: action.id, reason }];
+        let Some(episode) = &mut self.episode else { return refused("no episode: the robot waits for a reset".to_owned()) };
+        // The answer was lost on its way.
+        if action.id == episode.last.action_id && action.id > 0 {
+            return vec![Out::Again(episode.last.clone())];
+        }
+        if self.stopped {
+            return refused("a person has stopped the robot".to_owned());
+        }
+        if let Err(reason) = episode.admit(action) {
+            return refused(reason);
+        }
+        match self.robot.step(action).and_then(|observation| episode.take(action.id, observation)) {
+            Ok(observation) => {
+                let control_step = observation.control_step;
+                let mut outs = vec![Out::Observation(observation)];
+                outs.extend(self.state(control_step));
+                outs
+            }
+            Err(StepError::Refused(reason)) => refused(reason),
+            Err(StepError::Failed(reason)) => {
+                self.hold();
+                let mut outs = refused(reason.clone());
+                outs.push(Out::Failed(reason));
+                outs
+            }
+        }
+    }
+
+    /// Hands a request to the robot, or answers it right away.
+    pub fn frame(&mut self, request: FrameRequest) -> Vec<Out> {
+        let episode = self.episode.as_ref();
+        let latest = episode.map_or(0, |e| e.last.control_step);
+        match complete(request, episode.map(|e| &e.card), latest) {
+            Ok(request) => {
+                let reply = FrameReply::new(request.clone(), self.reply.clone());
+                self.robot.frame(request, reply);
+            }
+            Err((request, reason)) => FrameReply::new(request, self.reply.clone()).refuse(&reason),
+        }
+        Vec::new()
+    }
+
+    /// A person's emergency stop: holds until the process ends.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.robot.hold();
+    }
+
+    /// The planner has ended the episode; pictures of it can still be made.
+    pub fn end(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.over = true;
+            self.robot.hold();
+        }
+    }
+
+    pub fn hold(&mut self) {
+        self.robot.hold();
+    }
+
+    fn state(&mut self, control_step: u64) -> Option<Out> {
+        let state = self.robot.state()?;
+        Some(Out::State(State { control_step, ..state }))
+    }
+}
+
+impl Episode {
+    fn admit(&self, action: &Action) -> Result<(), String> {
+        let last = &self.last;
+        if self.over || last.terminated || last.truncated {
+            return Err("the episode is over".to_owned());
+        }
+        if action.id <= last.action_id {
+            return Err(format!("action ids increase within an episode; the last was {}, this is {}", last.action_id, action.id));
+        }
+        let Some(arm) = self.card.arms.iter().find(|arm| arm.name == action.arm) else {
+            let names: Vec<&str> = self.card.arms.iter().map(|arm| arm.name.as_str()).collect();
+            return Err(format!("no arm {:?}; arms: {}", action.arm, names.join(", ")));
+        };
+        if !arm.action_kinds.contains(&action.kind) {
+            return Err(format!("arm {:?} takes no action of kind {:?}; kinds: {}", arm.name, action.kind, arm.action_kinds.join(", ")));
+        }
+        let wanted = length(arm, &action.kind);
+        if let Some(wanted) = wanted.filter(|&wanted| wanted != action.values.len()) {
+            return Err(format!("an action of kind {:?} has {wanted} values, got {}", action.kind, action.values.len()));
+        }
+        action_limits::finite("values", &action.values)
+            .and_then(|()| match action.kind.as_str() {
+                "osc_pose_delta" => action_limits::range("values", &action.values, -1.0, 1.0),
+                _ => Ok(()),
+            })
+            .and_then(|()| action_limits::range("gripper", &[action.gripper], -1.0, 1.0))
+            .map_err(|violation| violation.to_string())
+    }
+
+    /// Stamps and latches what the robot measured.
+    fn take(&mut self, action_id: u64, measured: Observation) -> Result<Observation, StepError> {
+        fits(&self.card, &measured).map_err(StepError::Failed)?;
+        let control_step = self.last.control_step + 1;
+        let limit = u64::from(self.card.max_control_steps);
+        let terminated = measured.terminated || self.last.terminated;
+        let out_of_steps = limit > 0 && control_step >= limit && !terminated;
+        self.last = Observation {
+            control_step,
+            action_id,
+            terminated,
+            truncated: measured.truncated || self.last.truncated || out_of_steps,
+            success: measured.success || self.last.success,
+            ..measured
+        };
+        Ok(self.last.clone())
+    }
+}
+
+fn complete_card(card: Card, reset: &Reset) -> Result<Card, String> {
+    if card.arms.is_empty() {
+        return Err("the robot's card names no arm".to_owned());
+    }
+    fits(&card, &card.first)?;
+    let first = Observation { control_step: 0, action_id: 0, ..card.first };
+    // The lower limit counts, and 0 is none.
+    let limits = [card.max_control_steps, reset.max_control_steps];
+    let max_control_steps = limits.into_iter().filter(|&limit| limit > 0).min().unwrap_or(0);
+    Ok(Card {
+        id: reset.id.clone(),
+        error: String::new(),
+        suite: reset.suite.clone(),
+        task: reset.task,
+        seed: reset.seed,
+        settle: reset.settle,
+        max_control_steps,
+        first,
+        ..card
+    })
+}
+
+/// Who steers by an observation must be able to trust its shape.
+fn fits(card: &Card, observation: &Observation) -> Result<(), String> {
+    let named = card.arms.iter().map(|a| &a.name).eq(observation.arms.iter().map(|a| &a.name));
+    if !named {
+        return Err("the robot's observation does not have the arms of its card, in the same order".to_owned());
+    }
+    for arm in &observation.arms {
+        let numbers = [arm.eef_pos.as_slice(), &arm.eef_quat, &arm.joint_pos, &arm.gripper_qpos, &[arm.gripper_opening]];
+        if numbers.iter().any(|n| n.iter().any(|v| !v.is_finite())) {
+            return Err(format!("the robot measured a number that is not finite, at arm {:?}", arm.name));
+        }
+    }
+    Ok(())
+}
+
+/// Number of values of an action; `None` for kinds this build does not know.
+fn length(arm: &Arm, kind: &str) -> Option<usize> {
+    match kind {
+        "osc_pose_delta" => Some(6),
+        "eef_pose" => Some(7),
+        "joint_position" => Some(arm.joints.len()),
+        "base_velocity" => Some(3),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
