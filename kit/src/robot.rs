@@ -122,9 +122,12 @@ pub fn serve(robot: impl Robot) -> Result<()> {
 
 fn take<R: Robot>(session: &mut Session<R>, frame: &Received) -> Result<Vec<Out>, ruaflow_schemas::SchemaError> {
     Ok(match frame.topic.as_str() {
-        "action" => session.action(&frame.row()?),
-        "frame_request" => session.frame(frame.row()?),
         "reset" => session.reset(&frame.row()?),
+        "action" => session.action(&frame.row()?),
+        "frame_request" => {
+            session.frame(frame.row()?);
+            Vec::new()
+        }
         _ => Vec::new(),
     })
 }

@@ -98,7 +98,7 @@ impl<R: Robot> Session<R> {
     }
 
     /// Hands a request to the robot, or answers it right away.
-    pub fn frame(&mut self, request: FrameRequest) -> Vec<Out> {
+    pub fn frame(&mut self, request: FrameRequest) {
         let episode = self.episode.as_ref();
         let latest = episode.map_or(0, |e| e.last.control_step);
         match complete(request, episode.map(|e| &e.card), latest) {
@@ -108,7 +108,6 @@ impl<R: Robot> Session<R> {
             }
             Err((request, reason)) => FrameReply::new(request, self.reply.clone()).refuse(&reason),
         }
-        Vec::new()
     }
 
     /// A person's emergency stop: holds until the process ends.

@@ -1,0 +1,48 @@
+//! What everyone must know: beginnings, ends, warnings and errors.
+
+use crate::frame::frame;
+
+frame! {
+    /// Any node → those who listen: something happened. [`event`](mod@crate::event) lists the kinds.
+    topic "event" version 1
+    pub struct Event / EventRef {
+        /// What happened; one of the constants in [`event`](mod@crate::event).
+        kind: String,
+        /// Node that says so.
+        node: String,
+        /// Text for people; empty when the kind says all.
+        message: String,
+        /// Details by kind, a JSON object.
+        data: String,
+    }
+}
+
+/// The kinds of events.
+pub mod event {
+    /// Planner: the run begins; `data` holds `run` and `dir`. Sent until every node has answered `ready`.
+    pub const RUN: &str = "run";
+    /// Every node: answer to `run`. The recorder answers once it can write.
+    pub const READY: &str = "ready";
+    /// Planner: an episode began; `data` holds `episode`.
+    pub const STARTED: &str = "started";
+    /// Planner: the episode is over; `data` holds `episode`, `reason`, `success`.
+    pub const ENDED: &str = "ended";
+    /// Every node: all its rows of the episode have been sent; `data` holds `episode` and `batches`, the number of batches sent so far.
+    pub const FLUSHED: &str = "flushed";
+    /// Recorder: the episode is on disk, whole; `data` holds `episode`.
+    pub const RECORDED: &str = "recorded";
+    /// Planner: the run is over, end cleanly.
+    pub const SHUTDOWN: &str = "shutdown";
+    /// Robot: an action was refused; `data` holds `action_id`. Nothing moved.
+    pub const REFUSED: &str = "refused";
+    /// Controller: emergency stop, motion is held and no call is taken.
+    pub const STOPPED: &str = "stopped";
+    /// Controller: a person asks for a clean end of the run.
+    pub const STOP: &str = "stop";
+    /// Controller: the lease changed; `data` holds `holder`.
+    pub const LEASE: &str = "lease";
+    /// Any node: something is wrong, the run goes on.
+    pub const WARNING: &str = "warning";
+    /// Any node: something failed that ends the run.
+    pub const ERROR: &str = "error";
+}
