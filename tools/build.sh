@@ -85,7 +85,7 @@ build() {
 build_programs() {
   cd "$ROOT" || return
   # The bar is for watch_log; it never shows by itself in a log.
-  CARGO_TERM_COLOR=never CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100 \
+  CARGO_TERM_COLOR=never CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=70 \
     run_cargo build --workspace \
     --message-format json-render-diagnostics >"$CARGO_TARGET_DIR/ruaflow-artifacts.json"
 }

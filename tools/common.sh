@@ -66,6 +66,7 @@ step() {
   : >"$log"
   watch_log "$name" "$log" &
   watcher=$!
+  trap 'clear_line; die "stopped; ./rua goes on from here next time"' INT
   # Not `if (...)`: the subshell would then not stop at its first error.
   set +e
   (
@@ -76,6 +77,7 @@ step() {
   set -e
   kill "$watcher" 2>/dev/null || true
   wait "$watcher" 2>/dev/null || true
+  trap - INT
   clear_line
   if ((status == 0)); then
     say "✓ $name  $((SECONDS - start)) s"

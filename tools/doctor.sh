@@ -25,15 +25,15 @@ requirement() {
   if found=$("${@:3}" 2>&1); then
     say "✓ $1: $(head -n 1 <<<"$found")"
   else
-    say "✗ $1: ${found:-not found}" "
-  mend: $2"
+    say "✗ $1: ${found:-not found}"
+    say "  mend: $2"
     failed=1
   fi
 }
 
 rust_version() { (check_rust) && cargo --version; }
 compiler_version() { has_compiler >/dev/null && cc --version; }
-python_version() { "$(find_python)" --version; }
+python_version() { find_python >/dev/null && "$(find_python)" --version; }
 
 venv_versions() {
   venv_stands || { echo "missing, or older than requirements.txt" && return 1; }

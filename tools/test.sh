@@ -26,12 +26,14 @@ check() {
 # compiled twice, and all that depends on it.
 check_features() {
   local differing
+  local -x LC_ALL=C # comm's and sort's order
   differing=$(comm -23 <(features normal,build) <(features normal,build,dev))
   [[ -z $differing ]] || { echo "$differing" && return 1; }
 }
 
 features() {
-  cargo tree --workspace --edges "$1" --prefix none --no-dedupe --format '{p} {f}' | sed 's/ (\*)$//' | sort -u
+  cargo tree --workspace --edges "$1" --prefix none --no-dedupe --format '{p} {f}' |
+    sed 's/ (\*)$//' | sort -u
 }
 
 check_python() {

@@ -8,11 +8,10 @@ WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 chmod 755 "$WORK"
 CLONE=$WORK/clone
-HOME_FOLDER=$WORK/home
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=$WORK/wheels CARGO_NET_OFFLINE=true
 unset RUAFLOW_HOME CARGO_TARGET_DIR VIRTUAL_ENV
 export CARGO_HOME=${CARGO_HOME:-$HOME/.cargo} RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
-export HOME=$HOME_FOLDER RUAFLOW=$HOME_FOLDER/.cache/ruaflow
+export HOME="$WORK/a home" RUAFLOW="$WORK/a home/.cache/ruaflow"
 OUTPUT=$WORK/output
 
 make_clone() {
