@@ -14,7 +14,7 @@ doctor() {
   requirement "programs" "./rua setup" programs_stand
   for program in "$ROOT"/bin/*; do
     [[ ! -x $program || $program == *.so ]] ||
-      requirement "bin/${program##*/}" "./rua cargo clean; ./rua setup" program_version "$program"
+      requirement "bin/${program##*/}" "rm -rf bin; ./rua setup" program_version "$program"
   done
   return "$failed"
 }
