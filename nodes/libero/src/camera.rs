@@ -40,6 +40,11 @@ impl Camera {
         .collect()
     }
 
+    /// Vertical field of view, radians.
+    pub fn fov_y(&self) -> f64 {
+        self.fovy
+    }
+
     pub(crate) fn id(&self) -> usize {
         self.id
     }
