@@ -1,0 +1,200 @@
+"""What every cell finds: exceptions, results, and the names that are no part of `robo`."""
+
+import builtins
+import sys
+import time
+import traceback
+
+import _cell
+
+ALLOWED = frozenset(
+    """
+    __future__ abc array base64 binascii bisect calendar cmath collections colorsys contextlib copy
+    dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq html
+    inspect io itertools json keyword logging math numbers operator os pprint random re robo
+    secrets statistics string struct sys textwrap time traceback types typing unicodedata
+    uuid warnings weakref zlib
+    """.split()
+)
+
+# Frames of these files are none of the agent's business.
+HIDDEN = "<ruaflow "
+
+
+class ToolError(RuntimeError):
+    """The robot or a service failed or did not answer: `.tool`, `.message`, `.payload`."""
+
+    def __init__(self, tool, message, payload=None):
+        super().__init__(f"{tool}: {message}")
+        self.tool = tool
+        self.message = message
+        self.payload = payload
+
+
+class EpisodeFinished(BaseException):
+    """The episode is over: `.reason`. Outside Exception, so that a retry loop does not swallow it."""
+
+    def __init__(self, reason):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Finished(BaseException):
+    """Ends the cell that called finish()."""
+
+
+class Record:
+    """Plain measured values under fixed names; they cannot be changed."""
+
+    _fields = ()
+
+    def __init__(self, values):
+        self.__dict__.update(values)
+
+    def __repr__(self):
+        values = self.__dict__
+        inside = ", ".join([f"{name}={values[name]!r}" for name in self._fields])
+        return f"{type(self).__name__}({inside})"
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.__dict__ == other.__dict__
+
+    def __hash__(self):
+        return hash(tuple(self.__dict__.items()))
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{type(self).__name__} is a measured result and cannot be changed")
+
+    __delattr__ = lambda self, name: self.__setattr__(name, None)
+
+
+def call(method, arguments):
+    return answer(method, _cell.call(method, arguments))
+
+
+def attribute(name):
+    return answer(name, _cell.attribute(name))
+
+
+def answer(tool, outcome):
+    refusal, value, message = outcome
+    if refusal is None:
+        return value
+    if refusal == "value":
+        raise ValueError(message)
+    if refusal == "episode_finished":
+        raise EpisodeFinished(message)
+    raise ToolError(tool, message, value)
+
+
+def finish(status, summary=""):
+    """Says that the work is over, and ends the cell. The benchmark alone judges success.
+
+    status: "success", "failure" or "stuck"
+    summary: what was done, in words
+    """
+    if status not in ("success", "failure", "stuck"):
+        raise ValueError(f'finish(): status must be "success", "failure" or "stuck", got {status!r}')
+    _cell.finish(status, str(summary))
+    raise Finished
+
+
+def display(image):
+    """Shows a picture; this run has none."""
+    raise RuntimeError("display(): no picture can be shown in this run")
+
+
+def help(what=None):
+    """Prints how something is called and what it does."""
+    import inspect
+
+    what = sys.modules["robo"] if what is None else what
+    lines = []
+    if inspect.isroutine(what) or inspect.isclass(what):
+        try:
+            lines.append(f"{what.__name__}{inspect.signature(what)}")
+        except (TypeError, ValueError):
+            lines.append(what.__name__)
+    lines.append(inspect.getdoc(what) or "")
+    if what is sys.modules["robo"]:
+        for name, member in vars(type(what)).items():
+            if not name.startswith("_") and inspect.isfunction(member):
+                lines.append(f"robo.{name}{inspect.signature(getattr(what, name))}")
+    print("\n".join(lines))
+
+
+def refuse(name, why):
+    def refused(*args, **kwargs):
+        raise PermissionError(f"{name}() is not allowed: {why}")
+
+    refused.__name__ = refused.__qualname__ = name
+    return refused
+
+
+def guarded_import(original):
+    def __import__(name, globals=None, locals=None, fromlist=(), level=0):
+        # Modules import what they need; a cell imports from the list.
+        if level == 0 and globals is not None and globals.get("__name__") == "__main__":
+            if name.partition(".")[0] not in ALLOWED:
+                raise ModuleNotFoundError(
+                    f"{name!r} is not available in a cell; available: {', '.join(sorted(ALLOWED))}",
+                    name=name,
+                )
+        return original(name, globals, locals, fromlist, level)
+
+    return __import__
+
+
+def limited_recursion(original):
+    def setrecursionlimit(limit):
+        if limit > 10_000:
+            raise ValueError("the recursion limit of a cell is 10000 at most")
+        original(limit)
+
+    return setrecursionlimit
+
+
+def install():
+    """Puts everything in place; the last thing before the first cell."""
+    for error in (ToolError, EpisodeFinished):
+        error.__module__ = "builtins"
+        setattr(builtins, error.__name__, error)
+    builtins.help = help
+    builtins.open = refuse("open", "a cell has no files")
+    builtins.input = refuse("input", "nobody is there to type")
+    builtins.breakpoint = refuse("breakpoint", "a cell has no debugger")
+    builtins.__import__ = guarded_import(builtins.__import__)
+    sys.setrecursionlimit = limited_recursion(sys.setrecursionlimit)
+    sys.stdout = sys.__stdout__ = _cell.Stream("stdout")
+    sys.stderr = sys.__stderr__ = _cell.Stream("stderr")
+    time.sleep = _cell.sleep
+
+
+def make_robo(names):
+    """The `robo` of this episode, from the names that its generated source defined."""
+    robo_class = names["Robo"]
+    for error in (ToolError, EpisodeFinished):
+        setattr(robo_class, error.__name__, error)
+    robo = robo_class()
+    sys.modules["robo"] = robo
+    return robo
+
+
+def format_error(error):
+    """The traceback as Python prints it, without the frames of RuaFlow itself."""
+    report = traceback.TracebackException.from_exception(error)
+    hide(report, set())
+    return "".join(report.format())
+
+
+def hide(report, seen):
+    if report is None or id(report) in seen:
+        return
+    seen.add(id(report))
+    report.stack[:] = [frame for frame in report.stack if not frame.filename.startswith(HIDDEN)]
+    hide(report.__cause__, seen)
+    hide(report.__context__, seen)
+    for inner in report.exceptions or ():
+        hide(inner, seen)
