@@ -55,7 +55,13 @@ fn main() -> Result<()> {
 }
 
 /// Drives straight to a point, at most 60 control steps.
-fn go(sim: &mut Simulator, what: &str, to: [f64; 3], grip: f64, tolerance: f64) -> Result<(), SimError> {
+fn go(
+    sim: &mut Simulator,
+    what: &str,
+    to: [f64; 3],
+    grip: f64,
+    tolerance: f64,
+) -> Result<(), SimError> {
     let first = sim.observation().control_step;
     for _ in 0..60 {
         let at = sim.observation().eef_pos;

@@ -88,13 +88,18 @@ impl Gl {
     }
 
     /// Draws what a camera of the model sees, at the poses that `physics` has.
-    pub fn draw(&mut self, physics: &mut Physics, camera: usize, width: u32, height: u32) -> Drawing<'_> {
+    pub fn draw(
+        &mut self,
+        physics: &mut Physics,
+        camera: usize,
+        width: u32,
+        height: u32,
+    ) -> Drawing<'_> {
         self.egl.make_current();
         self.grow(width, height);
         let model: *const _ = physics.view().raw();
         let data: *mut _ = physics.raw_data_mut();
-        let viewport =
-            mjrRect { left: 0, bottom: 0, width: width as i32, height: height as i32 };
+        let viewport = mjrRect { left: 0, bottom: 0, width: width as i32, height: height as i32 };
         // SAFETY: model, data, scene and context belong together, and the GL context is current.
         unsafe {
             let mut view = std::mem::MaybeUninit::<mjvCamera>::uninit();
@@ -152,8 +157,8 @@ impl Drawing<'_> {
         });
         // SAFETY: the buffers have the size that MuJoCo fills; the context is current.
         unsafe {
-            mjr_render(self.viewport.clone(), &mut *self.gl.scene, &*self.gl.mujoco);
-            mjr_readPixels(color.as_mut_ptr(), depth, self.viewport.clone(), &*self.gl.mujoco);
+            mjr_render(self.viewport, &mut *self.gl.scene, &*self.gl.mujoco);
+            mjr_readPixels(color.as_mut_ptr(), depth, self.viewport, &*self.gl.mujoco);
         }
         color
     }
@@ -175,9 +180,8 @@ impl Drawing<'_> {
         }
         // Label 0 is the background, whatever a geom without a label left there.
         elements[0] = None;
-        let label = |rgb: &[u8]| {
-            usize::from(rgb[0]) | usize::from(rgb[1]) << 8 | usize::from(rgb[2]) << 16
-        };
+        let label =
+            |rgb: &[u8]| usize::from(rgb[0]) | usize::from(rgb[1]) << 8 | usize::from(rgb[2]) << 16;
         color.chunks_exact(3).map(|rgb| elements.get(label(rgb)).copied().flatten()).collect()
     }
 }
@@ -220,9 +224,10 @@ impl Egl {
         // SAFETY: device, display and config are those glutin gave, and no native window is used.
         unsafe {
             let display = Display::with_device(device, None)?;
-            let config = display.find_configs(config)?.next().ok_or_else(|| {
-                glutin::error::Error::from(glutin::error::ErrorKind::BadConfig)
-            })?;
+            let config = display
+                .find_configs(config)?
+                .next()
+                .ok_or_else(|| glutin::error::Error::from(glutin::error::ErrorKind::BadConfig))?;
             let context = display.create_context(&config, &attributes)?;
             let surface = display.create_pbuffer_surface(&config, &surface)?;
             Ok(Egl { context: context.make_current(&surface)?, surface })

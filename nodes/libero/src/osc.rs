@@ -96,7 +96,8 @@ impl OscPose {
         let rotation = jacobian.fixed_rows::<3>(3);
         let inverse = inverse_or_pseudo(&now.inertia);
         let to_joints = inverse * jacobian.transpose();
-        let inertia_full: Matrix6<f64> = inverse_or_pseudo(&(jacobian * inverse * jacobian.transpose()));
+        let inertia_full: Matrix6<f64> =
+            inverse_or_pseudo(&(jacobian * inverse * jacobian.transpose()));
         let inertia_linear: Matrix3<f64> =
             inverse_or_pseudo(&(translation * inverse * translation.transpose()));
         let inertia_angular: Matrix3<f64> =
@@ -109,7 +110,8 @@ impl OscPose {
         let nullspace = JointMatrix::identity() - (to_joints * inertia_full) * jacobian;
         let posture_damping = 2.0 * POSTURE_STIFFNESS.sqrt();
         let pull = now.inertia
-            * ((self.posture - now.joint_pos) * POSTURE_STIFFNESS - now.joint_vel * posture_damping);
+            * ((self.posture - now.joint_pos) * POSTURE_STIFFNESS
+                - now.joint_vel * posture_damping);
 
         let torque = jacobian.transpose() * wrench + bias + nullspace.transpose() * pull;
         JointVector::from_fn(|i, _| {
@@ -214,4 +216,141 @@ fn gauss_jordan<const N: usize>(matrix: &SMatrix<f64, N, N>) -> Option<SMatrix<f
         }
     }
     Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: [(f64, f64); ARM_JOINTS] = [(-80.0, 80.0); ARM_JOINTS];
+
+    /// An arm of no real robot, but well conditioned.
+    fn reading() -> ArmReading {
+        let wave = |i: usize, j: usize| ((3 * i + 5 * j + 1) as f64).sin();
+        let half = JointMatrix::from_fn(wave);
+        ArmReading {
+            position: Vector3::new(0.4, -0.1, 1.1),
+            orientation: rotation_matrix(&Vector3::new(3.0, 0.1, -0.2)),
+            velocity: Vector6::zeros(),
+            joint_pos: JointVector::from_fn(|i, _| 0.1 * i as f64 - 0.3),
+            joint_vel: JointVector::zeros(),
+            jacobian: Jacobian::from_fn(|i, j| wave(i + 2, j) + if i == j { 2.0 } else { 0.0 }),
+            inertia: half * half.transpose() + JointMatrix::identity(),
+        }
+    }
+
+    #[test]
+    fn rotations_are_the_reference_s_to_the_bit() {
+        // robosuite's compiled quat2mat(axisangle2quat(v)), printed with all digits.
+        let recorded = [
+            (
+                [0.1, -0.2, 0.3],
+                [
+                    0.9357548039406538,
+                    -0.3029327392578125,
+                    -0.180540069937706,
+                    0.28316497802734375,
+                    0.950580617878586,
+                    -0.1273345798254013,
+                    0.21019171178340912,
+                    0.06803131848573685,
+                    0.9752903101034462,
+                ],
+            ),
+            (
+                [0.5, 0.5, 0.5],
+                [
+                    0.7652395963668823,
+                    -0.3224220871925354,
+                    0.5571824908256531,
+                    0.5571824908256531,
+                    0.7652395963668823,
+                    -0.3224220871925354,
+                    -0.3224220871925354,
+                    0.5571824908256531,
+                    0.7652395963668823,
+                ],
+            ),
+            (
+                [0.0, 0.0, -0.013],
+                [
+                    0.9999155011901166,
+                    0.012999634258449078,
+                    0.0,
+                    -0.012999634258449078,
+                    0.9999155011901166,
+                    0.0,
+                    0.0,
+                    0.0,
+                    1.0,
+                ],
+            ),
+        ];
+        for (axis_angle, expected) in recorded {
+            let matrix = rotation_matrix(&Vector3::from(axis_angle));
+            assert_eq!(matrix, Matrix3::from_row_slice(&expected), "{axis_angle:?}");
+        }
+    }
+
+    #[test]
+    fn at_rest_in_the_goal_only_the_bias_is_answered() {
+        let now = reading();
+        let bias = JointVector::from_fn(|i, _| i as f64 - 3.0);
+        let torque = OscPose::new(&now, LIMIT).torque(&now, &bias);
+        assert!((torque - bias).amax() < 1e-12, "{torque}");
+    }
+
+    #[test]
+    fn an_error_is_pulled_back_with_unit_inertia_in_task_space() {
+        // Decoupled: the acceleration along x is stiffness times the error in x, when
+        // translation and rotation do not couple.
+        let mut now = reading();
+        now.jacobian = Jacobian::identity();
+        let mut controller = OscPose::new(&now, LIMIT);
+        controller.set_goal(&[0.4, 0.0, 0.0, 0.0, 0.0, 0.0], &now);
+        now.inertia = JointMatrix::identity() * 2.0;
+        let torque = controller.torque(&now, &JointVector::zeros());
+        assert!((torque[0] - 2.0 * STIFFNESS * 0.4 * POSITION_SCALE).abs() < 1e-12, "{torque}");
+        assert!(torque.rows(1, 6).amax() < 1e-12, "{torque}");
+    }
+
+    #[test]
+    fn the_orientation_goal_changes_only_by_a_rotation() {
+        let home = reading();
+        let mut controller = OscPose::new(&home, LIMIT);
+        let mut now = reading();
+        now.position.x += 0.2;
+        now.orientation = rotation_matrix(&Vector3::new(2.9, 0.0, 0.0));
+        controller.set_goal(&[1.0, 0.0, -2.0, 0.0, -0.0, 0.0], &now);
+        let [x, y, z, goal @ ..] = controller.goal();
+        assert_eq!([x, y, z], [now.position.x + 0.05, now.position.y, now.position.z - 0.05]);
+        assert_eq!(Matrix3::from_row_slice(&goal), home.orientation, "still home's");
+
+        controller.set_goal(&[0.0, 0.0, 0.0, 0.0, 0.0, 1e-6], &now);
+        let [_, _, _, goal @ ..] = controller.goal();
+        let turned = Matrix3::from_row_slice(&goal);
+        assert!((turned - now.orientation).amax() < 1e-6, "from the present one");
+    }
+
+    #[test]
+    fn a_goal_survives_as_numbers() {
+        let now = reading();
+        let mut controller = OscPose::new(&now, LIMIT);
+        controller.set_goal(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], &now);
+        let mut other = OscPose::new(&now, LIMIT);
+        other.set_goal_numbers(&controller.goal());
+        assert_eq!(other, controller);
+    }
+
+    #[test]
+    fn torque_keeps_its_limits_and_stays_finite_in_a_singular_posture() {
+        let mut now = reading();
+        let row = now.jacobian.row(0).into_owned();
+        now.jacobian.set_row(1, &row);
+        let mut controller = OscPose::new(&now, [(-1.0, 0.5); ARM_JOINTS]);
+        controller.set_goal(&[1.0; 6], &now);
+        let torque = controller.torque(&now, &JointVector::repeat(2.0));
+        assert!(torque.iter().all(|t| (-1.0..=0.5).contains(t)), "{torque}");
+        assert!(torque.amax() > 0.0);
+    }
 }

@@ -8,12 +8,14 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use mujoco_rs::logging::set_log_handler;
 use mujoco_rs::mujoco_c::{
     mj_camlight, mj_comPos, mj_deleteData, mj_forward, mj_getState, mj_jacSite, mj_kinematics,
-    mj_makeData, mj_resetData, mj_setState, mj_stateSize, mj_step, mj_step1, mj_step2, mjData, mjModel,
-    mjtState, mjtWarning,
+    mj_makeData, mj_resetData, mj_setState, mj_stateSize, mj_step, mj_step1, mj_step2, mjData,
+    mjModel, mjtState, mjtWarning,
 };
 use mujoco_rs::wrappers::MjModel;
+use mujoco_rs::wrappers::mj_logging::{MjLogMessage, MjtLogLevel};
 
 /// Everything that the next step depends on; less does not resume bit for bit.
 const INTEGRATION: i32 = mjtState::mjSTATE_INTEGRATION as i32;
@@ -26,6 +28,24 @@ pub enum PhysicsError {
     Unstable { what: &'static str, time: f64 },
     #[error("{what} has {found} numbers, this scene needs {expected}")]
     Size { what: &'static str, expected: usize, found: usize },
+}
+
+/// Sends MuJoCo's messages to `tracing`. By itself MuJoCo writes them to the console
+/// and into a file `MUJOCO_LOG.TXT` in the working directory.
+///
+/// # Safety
+/// No other thread may use MuJoCo meanwhile: call it when the program starts.
+pub unsafe fn log_to_tracing() {
+    fn forward(message: &MjLogMessage) {
+        let (place, text) = (message.func().unwrap_or_default(), message.subject());
+        match message.level() {
+            MjtLogLevel::mjLOG_ERROR => tracing::error!(place, "MuJoCo: {text}"),
+            MjtLogLevel::mjLOG_WARNING => tracing::warn!(place, "MuJoCo: {text}"),
+            _ => tracing::debug!(place, "MuJoCo: {text}"),
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe { set_log_handler(forward) };
 }
 
 /// A compiled model with its own poses of bodies and colours of sites.
@@ -273,9 +293,7 @@ impl Physics {
     /// The joint-space inertia matrix's lower triangle, sparse by rows.
     pub fn inertia(&self) -> &[f64] {
         // SAFETY: MuJoCo allocates nC of them.
-        unsafe {
-            std::slice::from_raw_parts(self.raw_data().M, self.view.raw().nC as usize)
-        }
+        unsafe { std::slice::from_raw_parts(self.raw_data().M, self.view.raw().nC as usize) }
     }
 
     pub fn time(&self) -> f64 {

@@ -191,8 +191,7 @@ fn read_arm(
 ) -> ArmReading {
     let nv = physics.view().raw().nv as usize;
     physics.site_jacobian(robot.eef_site, jacobian);
-    let jacobian =
-        Jacobian::from_fn(|row, joint| jacobian[row * nv + robot.arm_dof[joint]]);
+    let jacobian = Jacobian::from_fn(|row, joint| jacobian[row * nv + robot.arm_dof[joint]]);
     let joint_vel = JointVector::from(robot.arm_dof.map(|dof| physics.qvel()[dof]));
     let velocity: Vector6<f64> = jacobian * joint_vel;
     let mut inertia = JointMatrix::zeros();
@@ -218,9 +217,9 @@ fn inertia_index(view: &ModelView, robot: &RobotIndex) -> Vec<(usize, usize, usi
     let joint_of = |dof: usize| robot.arm_dof.iter().position(|&arm| arm == dof);
     let mut index = Vec::new();
     for (row, &dof) in robot.arm_dof.iter().enumerate() {
-        let start = starts[dof] as usize;
-        for address in start..start + lengths[dof] as usize {
-            if let Some(column) = joint_of(columns[address] as usize) {
+        let (start, length) = (starts[dof] as usize, lengths[dof] as usize);
+        for (address, &other) in columns.iter().enumerate().skip(start).take(length) {
+            if let Some(column) = joint_of(other as usize) {
                 index.push((row, column, address));
             }
         }

@@ -26,7 +26,11 @@ fn the_twenty_suites_list_ten_runnable_tasks_each() {
             assert_eq!(entries.len(), 10, "{name}");
             for entry in entries {
                 assert_eq!(entry.missing, Vec::<String>::new(), "{name} {}", entry.index);
-                assert!(entry.instruction.is_some_and(|words| words.contains(' ')), "{name} {}", entry.index);
+                assert!(
+                    entry.instruction.is_some_and(|words| words.contains(' ')),
+                    "{name} {}",
+                    entry.index
+                );
             }
         }
     }
@@ -58,7 +62,8 @@ fn every_task_file_parses() {
                 let problem = Problem::read(&path).unwrap_or_else(|error| panic!("{error}"));
                 assert!(!problem.goal.is_empty() && !problem.init.is_empty(), "{path:?}");
                 for group in problem.objects.iter().chain(&problem.fixtures) {
-                    let known = catalog::find(&group.category).is_some() || catalog::is_workspace(&group.category);
+                    let known = catalog::find(&group.category).is_some()
+                        || catalog::is_workspace(&group.category);
                     assert!(known, "{path:?}: {}", group.category);
                 }
                 files += 1;
@@ -96,7 +101,10 @@ fn unknown_suites_and_tasks_say_what_there_is() {
 fn a_task_without_its_files_says_so() {
     let data = data();
     let error = Scene::load(&data, "libero_spatial_env", 0).map(|_| ()).expect_err("no such file");
-    assert!(matches!(error, SceneError::Bddl(BddlError::Data(DataError::Missing { .. }))), "{error}");
+    assert!(
+        matches!(error, SceneError::Bddl(BddlError::Data(DataError::Missing { .. }))),
+        "{error}"
+    );
     one_line(&error, &["BDDL file", "./rua setup"]);
 }
 

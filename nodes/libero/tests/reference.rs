@@ -94,8 +94,10 @@ fn judges_edited_scenes_as_recorded() {
     let (mut held, mut not) = (0, 0);
     for Judged { suite, task, cases } in recorded {
         let mut sim = simulator(&suite, task);
+        sim.reset(0, 0).expect("a reset");
+        let start = sim.state();
         for (index, case) in cases.iter().enumerate() {
-            sim.reset(0, 0).expect("a reset");
+            sim.restore(&start).expect("its own state");
             for &(address, value) in &case.edits {
                 sim.plant_mut().physics_mut().qpos_mut()[address] = value;
             }

@@ -1,5 +1,7 @@
 //! Pictures of a scene. Without EGL on this machine these tests say so and pass.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use libero::data::Data;
 use libero::render::{Picture, RenderError, Renderer, Want};
 use libero::scene::Scene;
@@ -7,10 +9,17 @@ use libero::sim::Simulator;
 
 const ALL: Want = Want { depth: true, segmentation: true };
 
+/// A GL context takes about a gigabyte, so these tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn my_turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn simulator(suite: &str, task: usize) -> Simulator {
     let data = Data::locate().expect("the LIBERO data; `./rua setup` fetches it");
-    let mut sim = Simulator::new(Scene::load(&data, suite, task).expect("the scene"))
-        .expect("the simulator");
+    let mut sim =
+        Simulator::new(Scene::load(&data, suite, task).expect("the scene")).expect("the simulator");
     sim.reset(0, 15).expect("a reset");
     sim
 }
@@ -43,12 +52,14 @@ fn back_project(picture: &Picture, row: u32, col: u32) -> [f64; 3] {
 
 #[test]
 fn both_cameras_see_the_scene_in_its_geometry() {
+    let _turn = my_turn();
     let sim = simulator("libero_spatial", 0);
     let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
     let instances = renderer.scene().instances().to_vec();
     assert_eq!(instances[0], "robot");
     for camera in ["agentview", "wrist"] {
-        let Some(picture) = unless_no_egl(renderer.render(&sim.state(), camera, 64, 64, ALL)) else {
+        let Some(picture) = unless_no_egl(renderer.render(&sim.state(), camera, 64, 64, ALL))
+        else {
             return;
         };
         assert_eq!((picture.color.len(), picture.depth.len()), (64 * 64 * 3, 64 * 64));
@@ -82,10 +93,12 @@ fn both_cameras_see_the_scene_in_its_geometry() {
 
 #[test]
 fn one_renderer_serves_all_sizes_and_repeats_itself() {
+    let _turn = my_turn();
     let sim = simulator("libero_spatial", 0);
     let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
     let state = sim.state();
-    let mut picture = |width, height| renderer.render(&state, "agentview", width, height, Want::default());
+    let mut picture =
+        |width, height| renderer.render(&state, "agentview", width, height, Want::default());
     let Some(first) = unless_no_egl(picture(64, 48)) else { return };
     let large = picture(300, 700).expect("a larger picture");
     assert_eq!(large.color.len(), 300 * 700 * 3);
@@ -95,6 +108,7 @@ fn one_renderer_serves_all_sizes_and_repeats_itself() {
 
 #[test]
 fn pictures_follow_the_state_and_leave_the_simulator_alone() {
+    let _turn = my_turn();
     let mut sim = simulator("libero_goal", 7);
     let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
     let before = sim.state();
@@ -139,12 +153,15 @@ fn pictures_follow_the_state_and_leave_the_simulator_alone() {
 
 #[test]
 fn refuses_what_it_cannot_picture() {
+    let _turn = my_turn();
     let sim = simulator("libero_spatial", 0);
     let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
     let state = sim.state();
     let unknown = renderer.render(&state, "elbow", 64, 64, ALL).expect_err("no such camera");
     let message = unknown.to_string();
-    assert!(message.contains("elbow") && message.contains("agentview") && message.contains("wrist"));
+    assert!(
+        message.contains("elbow") && message.contains("agentview") && message.contains("wrist")
+    );
     for (width, height) in [(0, 64), (64, 2049)] {
         let refused = renderer.render(&state, "wrist", width, height, ALL);
         assert!(matches!(refused, Err(RenderError::Size { .. })), "{refused:?}");
@@ -155,4 +172,27 @@ fn refuses_what_it_cannot_picture() {
         renderer.render(&other, "wrist", 64, 64, ALL),
         Err(RenderError::State { .. })
     ));
+}
+
+/// Runs itself again in a process whose EGL finds no driver.
+#[test]
+fn without_egl_it_says_what_to_install() {
+    const INSIDE: &str = "RENDER_TEST_WITHOUT_EGL";
+    if std::env::var_os(INSIDE).is_none() {
+        let nothing = tempfile::tempdir().expect("a folder");
+        let again = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "without_egl_it_says_what_to_install"])
+            .env(INSIDE, "1")
+            .env("__EGL_VENDOR_LIBRARY_DIRS", nothing.path())
+            .output()
+            .expect("this test again");
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let sim = simulator("libero_object", 0);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let error = renderer.render(&sim.state(), "wrist", 64, 64, ALL).expect_err("no EGL here");
+    assert!(matches!(error, RenderError::NoEgl(_)), "{error}");
+    assert!(error.to_string().contains("libegl1 and libgl1-mesa-dri"), "{error}");
 }

@@ -67,7 +67,8 @@ fn data() -> Data {
 
 #[test]
 fn scenes_and_resets_are_the_references() {
-    let golden: Vec<Golden> = serde_json::from_str(include_str!("golden/scenes.json")).expect("golden values");
+    let golden: Vec<Golden> =
+        serde_json::from_str(include_str!("golden/scenes.json")).expect("golden values");
     assert!(golden.len() >= 8);
     let data = data();
     for golden in golden {
@@ -116,7 +117,10 @@ fn check_model(scene: &Scene, golden: &Golden, which: &str) {
     for (field, sum) in &golden.sums {
         let ours: f64 = sums[field.as_str()];
         // NumPy adds in another order.
-        assert!((ours - sum).abs() <= 1e-9 * sum.abs().max(1.0), "{which} {field}: {ours} and {sum}");
+        assert!(
+            (ours - sum).abs() <= 1e-9 * sum.abs().max(1.0),
+            "{which} {field}: {ours} and {sum}"
+        );
     }
     let kinds = [
         ("joint", MjtObjBase::mjOBJ_JOINT, model.njnt()),
@@ -131,7 +135,9 @@ fn check_model(scene: &Scene, golden: &Golden, which: &str) {
 
 fn check_names(scene: &Scene, golden: &Golden, which: &str) {
     let joint_names = |joints: &[Joint]| -> Vec<String> {
-        let name = |joint: &Joint| scene.model.id_to_name(MjtObjBase::mjOBJ_JOINT, joint.id).map(str::to_owned);
+        let name = |joint: &Joint| {
+            scene.model.id_to_name(MjtObjBase::mjOBJ_JOINT, joint.id).map(str::to_owned)
+        };
         joints.iter().filter_map(name).collect()
     };
     assert_eq!(scene.names.objects.len(), golden.things.len(), "{which}");
@@ -162,7 +168,8 @@ fn check_reset(scene: &Scene, physics: &mut Physics, golden: &GoldenReset, which
     assert_eq!(info.init_state, golden.init_state, "{which}");
     assert_eq!(physics.qpos(), golden.qpos, "{which}");
     for pose in &info.fixtures {
-        let fixture = scene.names.objects.iter().find(|object| object.body == pose.body).expect("a fixture");
+        let fixture =
+            scene.names.objects.iter().find(|object| object.body == pose.body).expect("a fixture");
         let ours = GoldenPose { position: pose.position, quaternion: pose.quaternion };
         assert_eq!(ours, golden.fixtures[&fixture.name], "{which} {}", fixture.name);
         // It also stands there in the simulation.
@@ -179,9 +186,13 @@ fn tasks_of_every_suite_compile_and_reset() {
         for task in 0..suite.tasks.len() {
             // Another task of each suite, so that a sample sees every workspace.
             if all || task == (number * 3) % suite.tasks.len() {
-                let scene = Scene::load(&data, name, task).unwrap_or_else(|error| panic!("{name} {task}: {error}"));
-                let mut physics = Physics::new(ModelView::new(scene.model.clone())).expect("physics");
-                let info = scene.reset(&mut physics, 12).unwrap_or_else(|error| panic!("{name} {task}: {error}"));
+                let scene = Scene::load(&data, name, task)
+                    .unwrap_or_else(|error| panic!("{name} {task}: {error}"));
+                let mut physics =
+                    Physics::new(ModelView::new(scene.model.clone())).expect("physics");
+                let info = scene
+                    .reset(&mut physics, 12)
+                    .unwrap_or_else(|error| panic!("{name} {task}: {error}"));
                 assert_eq!(info.init_state, 12 % scene.init_states.count());
                 assert!(physics.check_stable().is_ok(), "{name} {task}");
             }

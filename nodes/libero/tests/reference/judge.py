@@ -99,11 +99,15 @@ def main():
                 for name in dict.fromkeys(env.env.visualization_sites_list)
                 for site, _ in env.env.get_object(name).object_properties["vis_site_names"].values()
             ]
-            cases.append({"edits": [list(edit) for edit in changed], "verdicts": verdicts, "shown": shown})
+            cases.append(
+                {"edits": [list(edit) for edit in changed], "verdicts": verdicts, "shown": shown}
+            )
         print(suite, task, goal, [case["verdicts"] for case in cases], file=sys.stderr)
         records.append({"suite": suite, "task": task, "goal": goal, "cases": cases})
     with open(args.out, "w") as file:
-        file.write("[\n" + ",\n".join(json.dumps(r, separators=(",", ":")) for r in records) + "\n]\n")
+        file.write(
+            "[\n" + ",\n".join(json.dumps(r, separators=(",", ":")) for r in records) + "\n]\n"
+        )
 
 
 if __name__ == "__main__":

