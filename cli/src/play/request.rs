@@ -1,0 +1,198 @@
+//! What a `rua play` asks for, checked before anything starts.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use eyre::{Context as _, Result, bail};
+use libero::data::Data;
+use planner::{Asked, AskedError};
+
+use crate::args::{Play, Scene};
+use crate::clone::Clone;
+use crate::dataflow::Dataflow;
+use crate::failure::usage;
+use crate::settings_file::SettingsFile;
+use crate::suites;
+
+/// Less free room than this is as good as none.
+const LEAST_ROOM: u64 = 1 << 20;
+
+/// How a setting says that it is not set.
+const NOT_SET: &str = "";
+
+pub struct Request {
+    pub dora: PathBuf,
+    pub dataflow: PathBuf,
+    pub settings: SettingsFile,
+    /// Id of the run.
+    pub run: String,
+    /// Folder of the run.
+    pub dir: PathBuf,
+}
+
+impl Request {
+    pub fn check(args: &Play) -> Result<Self> {
+        let clone = Clone::find()?;
+        let flow = clone.dataflow(&args.robot)?;
+        flow.check_programs()?;
+        let dora = clone.dora()?;
+
+        let mut settings: BTreeMap<String, String> =
+            SETTINGS.iter().map(|name| ((*name).to_owned(), NOT_SET.to_owned())).collect();
+        settings.extend(flow.settings().clone());
+        settings.extend(scene_settings(&args.scene));
+        settings.extend(play_settings(args)?);
+        check_policy_file(&flow, text(&settings, "POLICY"))?;
+        let asked = ask(&settings, &flow)?;
+        check_scene(&asked)?;
+
+        let dir = std::path::absolute(&asked.out)?;
+        make_folder(&dir)?;
+        settings.insert("RUN_ID".to_owned(), asked.run.clone());
+        settings.insert("OUT".to_owned(), dir.display().to_string());
+        let settings = SettingsFile::write(&settings)?;
+        Ok(Request { dora, dataflow: flow.path().to_owned(), settings, run: asked.run, dir })
+    }
+}
+
+/// Every setting of a run, so that none is left to the caller's shell.
+const SETTINGS: [&str; 15] = [
+    "ROBOT", "SUITE", "TASK", "SEED", "SETTLE", "EPISODES", "PLANNER", "POLICY", "OUT", "RUN_ID", "BUDGET_S", "MAX_STEPS",
+    "CELL_TIMEOUT_S", "CALL_TIMEOUT_S", "PICTURES",
+];
+
+/// The planner's own reading of the settings, before there is a planner.
+fn ask(settings: &BTreeMap<String, String>, flow: &Dataflow) -> Result<Asked> {
+    let file = SettingsFile::write(settings)?;
+    let settings = ruaflow_kit::Settings::from_file(file.path())?;
+    Asked::read(&settings, flow.folder(), SystemTime::now()).map_err(|error| match error {
+        AskedError::Script(error) => error.into(),
+        other => usage(other.to_string()),
+    })
+}
+
+/// The settings that say what scene a robot's `reset` asks for.
+pub fn scene_settings(scene: &Scene) -> impl Iterator<Item = (String, String)> {
+    let Scene { suite, task, seed, settle } = scene;
+    given([("SUITE", suite.clone()), ("TASK", words(task)), ("SEED", words(seed)), ("SETTLE", words(settle))])
+}
+
+fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
+    // Relative paths are the caller's.
+    let absolute = |path: &Option<PathBuf>| -> Result<Option<String>> {
+        let path = path.as_ref().map(std::path::absolute).transpose()?;
+        Ok(path.map(|path| path.display().to_string()))
+    };
+    Ok(given([
+        ("PLANNER", args.planner.clone()),
+        ("POLICY", absolute(&args.policy)?),
+        ("OUT", absolute(&args.out)?),
+        ("EPISODES", words(&args.episodes)),
+        ("BUDGET_S", words(&args.budget)),
+        ("MAX_STEPS", words(&args.max_steps)),
+        ("CELL_TIMEOUT_S", words(&args.cell_timeout)),
+        ("PICTURES", args.pictures.map(|p| p.word().to_owned())),
+    ]))
+}
+
+fn words(value: &Option<u32>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn given<const N: usize>(values: [(&str, Option<String>); N]) -> impl Iterator<Item = (String, String)> {
+    let owned = values.map(|(name, value)| value.map(|value| (name.to_owned(), value)));
+    owned.into_iter().flatten()
+}
+
+fn text<'a>(settings: &'a BTreeMap<String, String>, name: &str) -> &'a str {
+    settings.get(name).map_or("", String::as_str)
+}
+
+/// A file that is not there is wrong usage, one that can't be played is not.
+fn check_policy_file(flow: &Dataflow, policy: &str) -> Result<()> {
+    let path = flow.folder().join(policy);
+    if policy.is_empty() || path.is_file() {
+        return Ok(());
+    }
+    Err(usage(format!("there is no policy file {path:?}: name one with --policy FILE")))
+}
+
+/// Only LIBERO's scenes are known here; another robot answers its `reset` itself.
+fn check_scene(asked: &Asked) -> Result<()> {
+    if asked.robot != "libero" {
+        return Ok(());
+    }
+    let data = Data::locate()?;
+    let suite = suites::find(&data, &asked.suite)?;
+    let task = asked.task as usize;
+    let entry = suite.entries(&data).into_iter().nth(task);
+    let Some(entry) = entry else {
+        let last = suite.tasks.len().saturating_sub(1);
+        return Err(usage(format!("suite {:?} has no task {task}: its tasks are 0 to {last}", suite.name)));
+    };
+    if !entry.missing.is_empty() {
+        bail!(
+            "task {task} of suite {:?} can't run, the benchmark's package lacks {}; `rua suites {}` lists what can",
+            suite.name,
+            entry.missing.join(", "),
+            suite.name
+        );
+    }
+    Ok(())
+}
+
+/// Makes the run's folder, and finds out now whether it can be written.
+fn make_folder(dir: &Path) -> Result<()> {
+    match std::fs::read_dir(dir) {
+        Ok(mut entries) => {
+            if entries.next().is_some() {
+                return Err(usage(format!("the folder {dir:?} is not empty: name another one with --out DIR")));
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(usage(format!("{dir:?} is not a folder: name another one with --out DIR")));
+        }
+        Err(error) => return Err(error).wrap_err_with(|| cannot_write(dir)),
+    }
+    std::fs::create_dir_all(dir).wrap_err_with(|| cannot_write(dir))?;
+    tempfile::tempfile_in(dir).wrap_err_with(|| cannot_write(dir))?;
+    let disk = rustix::fs::statvfs(dir).wrap_err_with(|| cannot_write(dir))?;
+    let room = disk.f_bavail * disk.f_frsize;
+    if room < LEAST_ROOM {
+        bail!("the disk of {dir:?} is full: make room, or name a folder elsewhere with --out DIR");
+    }
+    Ok(())
+}
+
+fn cannot_write(dir: &Path) -> String {
+    format!("can't write the folder {dir:?} (name another one with --out DIR)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_asked_overrides_the_dataflow() {
+        let scene = Scene { suite: Some("s".to_owned()), task: Some(3), ..Scene::default() };
+        let settings: Vec<_> = scene_settings(&scene).collect();
+        assert_eq!(settings, [("SUITE".to_owned(), "s".to_owned()), ("TASK".to_owned(), "3".to_owned())]);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_the_runs_is_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        make_folder(&tmp.path().join("a/b")).unwrap();
+        make_folder(&tmp.path().join("a/b")).unwrap();
+        std::fs::write(tmp.path().join("file"), "").unwrap();
+        let taken = make_folder(tmp.path()).unwrap_err().to_string();
+        assert!(taken.contains("is not empty"), "{taken}");
+        for inside_a_file in ["file", "file/run"] {
+            let error = make_folder(&tmp.path().join(inside_a_file)).unwrap_err();
+            assert!(error.to_string().contains("--out"), "{error}");
+        }
+    }
+}

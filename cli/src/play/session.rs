@@ -1,0 +1,139 @@
+//! A run from start to end: dora, what the planner tells, what a person wishes.
+
+use std::time::{Duration, Instant};
+
+use eyre::Result;
+use ruaflow_kit::Command;
+use ruaflow_record::{Happening, ProgressReader};
+
+use super::keys::{Wish, Wishes};
+use super::request::Request;
+use super::view::View;
+use crate::flow::{Flow, Output};
+
+const TICK: Duration = Duration::from_millis(40);
+/// What the nodes get for an orderly end: after a clean end was asked for, after
+/// a node has died, after the verdict.
+const ORDERLY_END: Duration = Duration::from_secs(8);
+/// What dora gets to stop the nodes after that.
+const DORA_STOP: Duration = Duration::from_secs(1);
+
+/// How a run came to its end.
+pub struct Ending {
+    /// Whether a person asked for it.
+    pub asked: bool,
+    /// Why it had to be killed, if it had.
+    pub killed: Option<&'static str>,
+    pub output: Output,
+}
+
+pub fn run(request: &Request, view: &mut View) -> Result<Ending> {
+    // First, so that a Ctrl-C while dora starts ends it in good order, too.
+    let wishes = Wishes::listen()?;
+    let flow = Flow::start(&request.dora, &request.dataflow, request.settings.path())?;
+    view.starting(wishes.keys());
+    Session {
+        request,
+        view,
+        wishes,
+        flow,
+        progress: ProgressReader::new(&request.dir.join("progress.jsonl")),
+        asked: false,
+        end_by: None,
+        interrupted: false,
+    }
+    .run()
+}
+
+struct Session<'a> {
+    request: &'a Request,
+    view: &'a mut View,
+    wishes: Wishes,
+    flow: Flow,
+    progress: ProgressReader,
+    asked: bool,
+    /// When the run must be over, and why, once something has happened that ends it.
+    end_by: Option<(Instant, &'static str)>,
+    interrupted: bool,
+}
+
+impl Session<'_> {
+    fn run(mut self) -> Result<Ending> {
+        let mut killed = None;
+        while self.flow.ended()?.is_none() {
+            self.follow()?;
+            for wish in self.wishes.poll() {
+                match wish {
+                    Wish::EmergencyStop => self.stop_now(),
+                    Wish::End if self.asked => killed = Some("a second Ctrl-C"),
+                    Wish::End => self.ask_to_end(),
+                }
+            }
+            if !self.flow.output().failures().is_empty() {
+                self.must_end("a node has died and the others did not end");
+            }
+            killed = killed.or_else(|| self.overdue());
+            if killed.is_some() {
+                self.flow.kill();
+                break;
+            }
+            std::thread::sleep(TICK);
+        }
+        self.follow()?;
+        // Removes the socket of a controller that was killed.
+        let _ = ruaflow_kit::live_runs();
+        Ok(Ending { asked: self.asked, killed, output: self.flow.output().clone() })
+    }
+
+    /// Shows what the planner has told since the last time.
+    fn follow(&mut self) -> Result<()> {
+        if self.request.dir.join("result.json").exists() {
+            // Not worth ending a run for; a full disk is reported by who needs it.
+            let _ = self.flow.output().keep_in(&self.request.dir.join("dora.log"));
+        }
+        for line in self.progress.poll()? {
+            if let Happening::Verdict { .. } = line.what {
+                self.must_end("the nodes did not end after the verdict");
+            }
+            self.view.show(&line.what);
+        }
+        Ok(())
+    }
+
+    fn ask_to_end(&mut self) {
+        self.asked = true;
+        self.view.note("ending the run; Ctrl-C again kills it");
+        if ruaflow_kit::ask(&self.request.run, Command::Stop).is_err() {
+            // No controller yet, or none any more.
+            self.flow.interrupt();
+        }
+        self.must_end("it did not end when asked to");
+    }
+
+    fn stop_now(&mut self) {
+        let answer = ruaflow_kit::ask(&self.request.run, Command::StopNow);
+        self.asked = true;
+        match answer {
+            Ok(answer) => self.view.note(&format!("emergency stop: {answer}")),
+            Err(_) => {
+                self.view.note("emergency stop: the controller does not answer, ending all nodes");
+                self.flow.interrupt();
+            }
+        }
+        self.must_end("it did not end after an emergency stop");
+    }
+
+    fn must_end(&mut self, why: &'static str) {
+        self.end_by.get_or_insert_with(|| (Instant::now() + ORDERLY_END, why));
+    }
+
+    /// Interrupts dora when the time for an orderly end is over; a little later says why to kill.
+    fn overdue(&mut self) -> Option<&'static str> {
+        let (end_by, why) = self.end_by?;
+        if Instant::now() >= end_by && !self.interrupted {
+            self.interrupted = true;
+            self.flow.interrupt();
+        }
+        (Instant::now() >= end_by + DORA_STOP).then_some(why)
+    }
+}

@@ -1,0 +1,42 @@
+//! `rua repair`: finish a run that nobody was left to finish.
+
+use std::process::ExitCode;
+
+use eyre::Result;
+use ruaflow_record::{RecordError, RepairedFile, RunDir, Status};
+
+use crate::args::Repair;
+use crate::failure::usage;
+use crate::print;
+
+pub fn run(args: &Repair) -> Result<ExitCode> {
+    let report = ruaflow_record::repair(&args.run).map_err(|error| match error {
+        RecordError::NotARun(_) => usage(error.to_string()),
+        other => other.into(),
+    })?;
+    for file in &report.files {
+        print::line(file_line(file));
+    }
+    let result = RunDir::open(&args.run)?.result()?;
+    let status = match result.status {
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Interrupted => "interrupted",
+        Status::Running => "running",
+    };
+    print::line(match (report.finished_result, report.files.is_empty()) {
+        (true, _) => format!("finished result.json: {status}"),
+        (false, false) => format!("result.json was finished already: {status}"),
+        (false, true) => format!("nothing to repair: {status}"),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn file_line(file: &RepairedFile) -> String {
+    let path = file.path.display();
+    match file {
+        RepairedFile { removed: true, .. } => format!("removed {path}: it held no whole row"),
+        RepairedFile { cut_bytes: 0, batches, .. } => format!("closed {path}: {batches} batches"),
+        RepairedFile { cut_bytes, batches, .. } => format!("closed {path}: {batches} batches, {cut_bytes} bytes of a torn one cut off"),
+    }
+}
