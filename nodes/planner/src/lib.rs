@@ -1,0 +1,240 @@
+//! The planner node: owns a run and its episodes.
+//!
+//! It makes the run's folder, resets the robot, lets a backend decide on one
+//! cell after the other, ends each episode and writes the result. [`Backend`] is
+//! all that a new way of planning has to be.
+
+mod asked;
+mod backend;
+mod report;
+mod script;
+mod session;
+
+use std::time::{Duration, Instant, SystemTime};
+
+use eyre::{Context as _, Result, bail};
+use ruaflow_kit::{Input, Node, Received, Settings};
+use ruaflow_record::{Happening, LiveLock, ProgressWriter, RunDir, Status};
+use ruaflow_schemas::event;
+use serde_json::json;
+
+pub use crate::asked::{Asked, AskedError, Planner};
+use crate::backend::{Mind, Thought};
+pub use crate::backend::{Backend, Turn};
+pub use crate::script::{Script, ScriptError};
+use crate::session::{Out, Peers, Session};
+
+/// The others get this long to end when the run could not begin.
+const GIVE_UP_WITHIN: Duration = Duration::from_secs(3);
+
+/// Runs the node until the run is over.
+///
+/// # Errors
+/// When a setting is wrong, or a node, the robot or the disk failed.
+pub fn run() -> Result<()> {
+    let started = Instant::now();
+    let mut node = Node::<Thought>::open()?;
+    match prepare(&node) {
+        Ok((asked, desk)) => drive(&mut node, asked, desk, started),
+        Err(error) => {
+            // The others are told, so that this error is the only one that is shown.
+            send_home(&mut node);
+            Err(error)
+        }
+    }
+}
+
+/// What the planner writes to.
+struct Desk {
+    dir: RunDir,
+    progress: ProgressWriter,
+    /// Why writing has failed; the run goes on, the user is told at the end.
+    trouble: Option<ruaflow_record::RecordError>,
+    _lock: LiveLock,
+}
+
+fn prepare(node: &Node<Thought>) -> Result<(Asked, Desk)> {
+    let cwd = std::env::current_dir().context("the current folder is gone")?;
+    let asked = Asked::read(&Settings::load()?, &cwd, SystemTime::now())?;
+    for topic in ["card", "cell_result", "result", "event"] {
+        if node.peers_of(topic).is_empty() {
+            bail!("the dataflow connects no input {topic:?} to the planner");
+        }
+    }
+    let (dir, lock) = RunDir::create(&asked.out, &asked.run)?;
+    dir.write_settings(&asked.to_json())?;
+    let progress = ProgressWriter::open(&dir.progress_path())?;
+    Ok((asked, Desk { dir, progress, trouble: None, _lock: lock }))
+}
+
+fn drive(node: &mut Node<Thought>, asked: Asked, mut desk: Desk, started: Instant) -> Result<()> {
+    node.set_run_id(&asked.run);
+    let planner = asked.planner.clone();
+    desk.tell(&Happening::Run {
+        run: asked.run.clone(),
+        dir: desk.dir.root().to_owned(),
+        robot: asked.robot.clone(),
+        planner: planner.name().to_owned(),
+        episodes: asked.episodes,
+    });
+    let created = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let mut session = Session::new(asked, peers(node), created, started, Instant::now());
+    let mut mind = None;
+    loop {
+        session.tick(Instant::now());
+        for out in session.take_out() {
+            perform(node, &mut desk, &mut mind, &planner, &session, out)?;
+        }
+        if session.has_left() {
+            break;
+        }
+        let input = node.next(session.due());
+        take(&mut session, input);
+    }
+    desk.dir.free_reserve();
+    let result = session.result();
+    if let (Status::Failed, Some(error)) = (result.status, &result.error) {
+        bail!("node {:?}: {}", error.node, error.message);
+    }
+    match desk.trouble {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
+    }
+}
+
+fn take(session: &mut Session, input: Input<Thought>) {
+    let now = Instant::now();
+    match input {
+        Input::Frame(frame) => {
+            if let Err(error) = take_frame(session, now, &frame) {
+                tracing::warn!(topic = frame.topic, node = frame.node, %error, "frame ignored");
+            }
+        }
+        Input::Event { node, event } => session.event(now, &node, &event),
+        Input::Gone { node } => session.gone(now, &node),
+        Input::Local(thought) => session.thought(now, thought),
+        Input::Shutdown | Input::Stop => session.stop(now),
+        Input::Timeout => {}
+    }
+}
+
+fn take_frame(session: &mut Session, now: Instant, frame: &Received) -> Result<(), ruaflow_schemas::SchemaError> {
+    match frame.topic.as_str() {
+        "card" => session.card(now, frame.row()?),
+        "cell_result" => session.cell_result(now, frame.row()?),
+        "result" => session.call_result(now, &frame.row()?),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn perform(
+    node: &mut Node<Thought>,
+    desk: &mut Desk,
+    mind: &mut Option<Mind>,
+    planner: &Planner,
+    session: &Session,
+    out: Out,
+) -> Result<()> {
+    match out {
+        Out::Call => {
+            let data = json!({ "run": desk.dir.run(), "dir": desk.dir.root() });
+            node.event(event::RUN, "", data)
+        }
+        Out::Begin { episode } => {
+            node.flush()?;
+            node.set_episode(episode.into());
+            let result = session.result();
+            let seed = result.episodes.last().map_or(result.seed, |e| e.seed);
+            let data = json!({ "episode": episode, "suite": result.suite, "task": result.task, "seed": seed });
+            node.event(event::STARTED, "", data)
+        }
+        Out::Reset(reset) => node.send(&reset),
+        Out::Card(card) => node.send(&*card),
+        Out::Cell(cell) => node.send(&cell),
+        Out::Ended { episode, reason, success } => {
+            node.flush()?;
+            // The event's own row is in the one batch that follows.
+            let batches = node.batches() + 1;
+            let data =
+                json!({ "episode": episode, "reason": reason.as_str(), "success": success, "batches": batches });
+            node.event(event::ENDED, "", data)?;
+            node.flush()
+        }
+        Out::Shutdown => {
+            node.expect_end();
+            node.event(event::SHUTDOWN, "", json!({}))?;
+            node.flush()
+        }
+        Out::Meet { episode, card } => {
+            let sender = node.sender();
+            *mind = Some(Mind::start(planner.backend(), episode, *card, move |thought| sender.send(thought))?);
+            Ok(())
+        }
+        Out::Think { last } => {
+            if let Some(mind) = mind {
+                mind.think(last.map(|result| *result));
+            }
+            Ok(())
+        }
+        Out::Tell(what) => {
+            desk.tell(&what);
+            Ok(())
+        }
+        Out::Save => {
+            desk.save(session);
+            Ok(())
+        }
+    }
+}
+
+impl Desk {
+    fn tell(&mut self, what: &Happening) {
+        if let Some(line) = report::line(what) {
+            println!("{line}");
+        }
+        let written = self.progress.write(what);
+        self.note(written);
+    }
+
+    fn save(&mut self, session: &Session) {
+        let mut result = session.result().clone();
+        if result.status != Status::Running {
+            result.finished_at = Some(humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
+        }
+        let written = self.dir.write_result(&result);
+        self.note(written);
+    }
+
+    fn note(&mut self, written: Result<(), ruaflow_record::RecordError>) {
+        if let Err(error) = written {
+            tracing::error!("{error}");
+            self.trouble.get_or_insert(error);
+        }
+    }
+}
+
+fn peers(node: &Node<Thought>) -> Peers {
+    let one = |topic: &str| node.peers_of(topic).into_iter().next().unwrap_or_default();
+    Peers {
+        robot: one("card"),
+        cell_runner: one("cell_result"),
+        recorder: one("receipt"),
+        answering: node.peers_of("event"),
+    }
+}
+
+/// Ends a run that has not begun.
+fn send_home(node: &mut Node<Thought>) {
+    node.expect_end();
+    if let Err(error) = node.event(event::SHUTDOWN, "", json!({})) {
+        tracing::warn!("the other nodes could not be told: {error:#}");
+        return;
+    }
+    let until = Instant::now() + GIVE_UP_WITHIN;
+    while node.gone().len() < node.peers().len() && Instant::now() < until {
+        if let Input::Stop = node.next(Some(until)) {
+            return;
+        }
+    }
+}

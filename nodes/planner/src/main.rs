@@ -1,0 +1,3 @@
+fn main() -> std::process::ExitCode {
+    ruaflow_kit::main("planner", env!("CARGO_PKG_VERSION"), planner::run)
+}

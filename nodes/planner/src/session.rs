@@ -1,0 +1,583 @@
+//! The life of a run as a state machine: what comes in, what goes out, no
+//! dataflow and no clock of its own.
+
+mod episode;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use ruaflow_record::{EpisodeResult, Failure, Happening, Notice, Reason, RunResult, Status};
+use ruaflow_schemas::{CallResult, Card, Cell, CellResult, Event, Reset, event};
+use serde_json::Value;
+
+use self::episode::Live;
+use crate::asked::Asked;
+use crate::backend::{Thought, Turn};
+
+const CALL_EVERY: Duration = Duration::from_millis(200);
+const GREETING_LIMIT: Duration = Duration::from_secs(15);
+/// A robot that has answered a reset answers it again with the same card.
+const RESET_AGAIN: Duration = Duration::from_secs(5);
+const RESET_LIMIT: Duration = Duration::from_secs(120);
+/// The cell runner keeps the deadline; this much later it does not answer.
+const CELL_GRACE: Duration = Duration::from_secs(5);
+/// The result of a call and that of its cell come from different nodes.
+const SETTLE_LIMIT: Duration = Duration::from_secs(1);
+const RECORDED_LIMIT: Duration = Duration::from_secs(5);
+const LEAVING_LIMIT: Duration = Duration::from_secs(5);
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+const MAX_WARNINGS: usize = 100;
+/// Characters of a cell's last line that are told.
+const MAX_PRINTED: usize = 200;
+
+/// Who is who in the dataflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Peers {
+    pub robot: String,
+    pub cell_runner: String,
+    pub recorder: String,
+    /// Nodes that answer `run` with `ready`.
+    pub answering: BTreeSet<String>,
+}
+
+/// What the session wants done, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Out {
+    /// Send `event run`.
+    Call,
+    /// From here on frames belong to this episode; send `event started`.
+    Begin { episode: u32 },
+    Reset(Reset),
+    Card(Box<Card>),
+    Cell(Cell),
+    /// Send `event ended`, with what has been recorded so far.
+    Ended { episode: u32, reason: Reason, success: bool },
+    Shutdown,
+    /// Start the backend of an episode.
+    Meet { episode: u32, card: Box<Card> },
+    /// Ask it for the next turn.
+    Think { last: Option<Box<CellResult>> },
+    Tell(Happening),
+    /// Write `result.json`.
+    Save,
+}
+
+enum State {
+    Greeting { waiting: BTreeSet<String>, again: Instant, until: Instant },
+    Resetting { reset: Reset, since: Instant, again: Instant },
+    Thinking,
+    Running { until: Instant },
+    /// The cell is done, the last call's result is not here.
+    Settling { until: Instant, result: Box<CellResult> },
+    Closing { until: Instant },
+    Leaving { until: Instant, waiting: BTreeSet<String> },
+    Left,
+}
+
+/// Why the run does not go to its end.
+#[derive(Clone, Debug)]
+enum Broken {
+    Failed(Failure),
+    Interrupted,
+}
+
+pub(crate) struct Session {
+    asked: Asked,
+    peers: Peers,
+    gone: BTreeSet<String>,
+    started: Instant,
+    state: State,
+    live: Live,
+    broken: Option<Broken>,
+    result: RunResult,
+    out: Vec<Out>,
+}
+
+impl Session {
+    pub fn new(asked: Asked, peers: Peers, created_at: String, started: Instant, now: Instant) -> Self {
+        let result = RunResult {
+            schema: RunResult::SCHEMA.to_owned(),
+            system: "ruaflow".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            run: asked.run.clone(),
+            robot: asked.robot.clone(),
+            suite: asked.suite.clone(),
+            task: asked.task,
+            seed: asked.seed,
+            planner: asked.planner.name().to_owned(),
+            policy: asked.planner.policy().cloned(),
+            budget_s: asked.budget.map_or(0.0, |b| b.as_secs_f64()),
+            max_episode_steps: asked.max_steps,
+            settle: asked.settle,
+            seeds: (0..u64::from(asked.episodes)).map(|n| asked.seed + n).collect(),
+            created_at,
+            ..RunResult::default()
+        };
+        let state =
+            State::Greeting { waiting: peers.answering.clone(), again: now, until: now + GREETING_LIMIT };
+        Session {
+            asked,
+            peers,
+            gone: BTreeSet::new(),
+            started,
+            state,
+            live: Live::default(),
+            broken: None,
+            result,
+            out: vec![Out::Save],
+        }
+    }
+
+    pub fn result(&self) -> &RunResult {
+        &self.result
+    }
+
+    pub fn take_out(&mut self) -> Vec<Out> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Whether there is nothing more to do.
+    pub fn has_left(&self) -> bool {
+        matches!(self.state, State::Left)
+    }
+
+    /// When `tick` has something to do.
+    pub fn due(&self) -> Option<Instant> {
+        let state = match &self.state {
+            State::Greeting { again, until, .. } => Some(*again.min(until)),
+            State::Resetting { since, again, .. } => Some((*again).min(*since + RESET_LIMIT)),
+            State::Thinking | State::Left => None,
+            State::Running { until }
+            | State::Settling { until, .. }
+            | State::Closing { until }
+            | State::Leaving { until, .. } => Some(*until),
+        };
+        let budget = if matches!(self.state, State::Thinking) { self.budget_end() } else { None };
+        state.into_iter().chain(budget).min()
+    }
+
+    /// Does what time demands.
+    pub fn tick(&mut self, now: Instant) {
+        let budget_spent = self.budget_end().is_some_and(|end| now >= end);
+        match &mut self.state {
+            State::Greeting { waiting, again, until } => {
+                if now >= *until {
+                    let names: Vec<String> = waiting.iter().map(|n| format!("{n:?}")).collect();
+                    let node = waiting.first().cloned().unwrap_or_default();
+                    let limit = GREETING_LIMIT.as_secs();
+                    self.fail(now, Reason::NodeDied, &node, format!("no answer within {limit} s from {}", names.join(", ")));
+                } else if now >= *again {
+                    *again = now + CALL_EVERY;
+                    self.out.push(Out::Call);
+                }
+            }
+            State::Resetting { reset, since, again } => {
+                if now >= *since + RESET_LIMIT {
+                    let robot = self.peers.robot.clone();
+                    let message = format!("the robot did not answer the reset within {} s", RESET_LIMIT.as_secs());
+                    self.fail(now, Reason::NodeDied, &robot, message);
+                } else if now >= *again {
+                    *again = now + RESET_AGAIN;
+                    self.out.push(Out::Reset(reset.clone()));
+                }
+            }
+            State::Running { until } if now >= *until => {
+                let runner = self.peers.cell_runner.clone();
+                self.fail(now, Reason::NodeDied, &runner, "the cell runner did not answer in time".to_owned());
+            }
+            State::Thinking if budget_spent => self.end(now, Reason::Budget),
+            State::Settling { until, .. } if now >= *until => self.settle(now),
+            State::Closing { until } if now >= *until => {
+                let recorder = self.peers.recorder.clone();
+                let limit = RECORDED_LIMIT.as_secs();
+                self.note_failure(Reason::NodeDied, &recorder, format!("no confirmation within {limit} s that the episode is recorded"));
+                self.close(now, None);
+            }
+            State::Leaving { until, .. } if now >= *until => self.state = State::Left,
+            _ => {}
+        }
+    }
+
+    /// A robot's answer to a reset.
+    pub fn card(&mut self, now: Instant, card: Card) {
+        let State::Resetting { reset, since, .. } = &self.state else { return };
+        if card.id != reset.id {
+            return;
+        }
+        let reset_s = (now - *since).as_secs_f64();
+        let robot = self.peers.robot.clone();
+        if !card.error.is_empty() {
+            self.fail(now, Reason::Error, &robot, card.error);
+            return;
+        }
+        if !self.asked.robot.is_empty() && card.robot != self.asked.robot {
+            let message = format!("setting ROBOT is {:?}, this dataflow's robot is {:?}", self.asked.robot, card.robot);
+            self.fail(now, Reason::Error, &robot, message);
+            return;
+        }
+        let budget_ms = self.asked.budget.map_or(0, |b| b.as_millis() as u64);
+        let card = Box::new(Card { budget_ms, ..card });
+        self.live.begin(now, &card);
+        let Some(episode) = self.result.episodes.last_mut() else { return };
+        episode.reset_s = reset_s;
+        episode.task_language.clone_from(&card.instruction);
+        episode.judged = card.judged;
+        let told = Happening::Episode {
+            episode: episode.episode,
+            suite: episode.suite.clone(),
+            task: episode.task,
+            seed: episode.seed,
+            instruction: card.instruction.clone(),
+            max_control_steps: card.max_control_steps,
+            reset_s,
+        };
+        if episode.episode == 0 {
+            self.result.startup_s = (now - self.started).as_secs_f64();
+            self.result.robot.clone_from(&card.robot);
+            self.result.task_language.clone_from(&card.instruction);
+        }
+        let episode = self.episode();
+        self.out.push(Out::Card(card.clone()));
+        self.out.push(Out::Tell(told));
+        self.out.push(Out::Save);
+        self.out.push(Out::Meet { episode, card });
+        self.think(None);
+    }
+
+    /// A turn that the backend has decided on.
+    pub fn thought(&mut self, now: Instant, thought: Thought) {
+        if !matches!(self.state, State::Thinking) || thought.episode != self.episode() {
+            return;
+        }
+        match thought.turn {
+            Ok(Turn::End(reason)) => self.end(now, reason),
+            Ok(Turn::Cell { code, title }) => {
+                let left = self.budget_end().map(|end| end.saturating_duration_since(now));
+                if left.is_some_and(|left| left.is_zero()) {
+                    self.end(now, Reason::Budget);
+                    return;
+                }
+                // 0 would mean no deadline at all.
+                let timeout = left.map_or(self.asked.cell_timeout, |left| left.min(self.asked.cell_timeout));
+                let timeout = timeout.max(Duration::from_millis(1));
+                let (id, index) = self.live.begin_cell(&self.asked.run, self.episode(), title);
+                self.tell_cell("started", None);
+                self.state = State::Running { until: now + timeout + CELL_GRACE };
+                self.out.push(Out::Cell(Cell { id, index, code, timeout_ms: timeout.as_millis() as u64 }));
+            }
+            Err(message) => self.fail(now, Reason::Error, "planner", message),
+        }
+    }
+
+    /// The controller's answer to a call: where the episode stands.
+    pub fn call_result(&mut self, now: Instant, result: &CallResult) {
+        if !self.acting() && !matches!(self.state, State::Closing { .. }) {
+            return;
+        }
+        self.live.call_ended(result);
+        if let State::Settling { result: cell, .. } = &self.state
+            && self.live.knows(cell)
+        {
+            self.settle(now);
+        } else if self.live.may_tell(now, PROGRESS_EVERY) {
+            let (episode, control_steps, calls) = (self.episode(), self.live.control_step, self.live.calls());
+            self.out.push(Out::Tell(Happening::Progress { episode, control_steps, calls }));
+        }
+    }
+
+    /// What a cell did.
+    pub fn cell_result(&mut self, now: Instant, result: CellResult) {
+        if !self.live.end_cell(&result) {
+            return;
+        }
+        self.tell_cell(&result.status, Some(&result));
+        if matches!(self.state, State::Running { .. }) {
+            self.state = State::Settling { until: now + SETTLE_LIMIT, result: Box::new(result) };
+            if let State::Settling { result, .. } = &self.state
+                && self.live.knows(result)
+            {
+                self.settle(now);
+            }
+        }
+    }
+
+    pub fn event(&mut self, now: Instant, node: &str, event: &Event) {
+        match event.kind.as_str() {
+            event::READY => {
+                if let State::Greeting { waiting, .. } = &mut self.state {
+                    waiting.remove(node);
+                    if waiting.is_empty() {
+                        self.begin(now, 0);
+                    }
+                }
+            }
+            event::RECORDED => {
+                let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+                if node == self.peers.recorder
+                    && matches!(self.state, State::Closing { .. })
+                    && data["episode"].as_u64() == Some(self.episode().into())
+                {
+                    self.close(now, Some(&data));
+                }
+            }
+            event::WARNING => self.warn(node, &event.message),
+            event::ERROR => self.fail(now, Reason::Error, node, event.message.clone()),
+            event::STOPPED | event::STOP => self.interrupt(now),
+            _ => {}
+        }
+    }
+
+    /// A node has gone.
+    pub fn gone(&mut self, now: Instant, node: &str) {
+        self.gone.insert(node.to_owned());
+        if let State::Leaving { waiting, .. } = &mut self.state {
+            waiting.remove(node);
+            if waiting.is_empty() {
+                self.state = State::Left;
+            }
+            return;
+        }
+        self.fail(now, Reason::NodeDied, node, format!("node {node:?} died"));
+        if node == self.peers.recorder && matches!(self.state, State::Closing { .. }) {
+            self.close(now, None);
+        }
+    }
+
+    /// dora stops everything, at once.
+    pub fn stop(&mut self, now: Instant) {
+        if matches!(self.state, State::Leaving { .. } | State::Left) {
+            self.state = State::Left;
+            return;
+        }
+        self.broken.get_or_insert(Broken::Interrupted);
+        if self.in_episode() {
+            self.sum_up_episode(now, Reason::Stopped);
+        }
+        self.finish(now);
+        self.state = State::Left;
+    }
+
+    fn begin(&mut self, now: Instant, n: u32) {
+        let seed = self.asked.seed + u64::from(n);
+        self.live = Live::default();
+        self.result.episodes.push(EpisodeResult {
+            episode: n,
+            suite: self.asked.suite.clone(),
+            task: self.asked.task,
+            seed,
+            ..EpisodeResult::default()
+        });
+        let reset = Reset {
+            id: format!("{}-{n}-reset", self.asked.run),
+            suite: self.asked.suite.clone(),
+            task: self.asked.task,
+            seed,
+            settle: self.asked.settle,
+            max_control_steps: self.asked.max_steps,
+        };
+        self.out.push(Out::Begin { episode: n });
+        self.out.push(Out::Save);
+        self.out.push(Out::Reset(reset.clone()));
+        self.state = State::Resetting { reset, since: now, again: now + RESET_AGAIN };
+    }
+
+    fn think(&mut self, last: Option<Box<CellResult>>) {
+        self.state = State::Thinking;
+        self.out.push(Out::Think { last });
+    }
+
+    /// The cell is done and everything it did is known.
+    fn settle(&mut self, now: Instant) {
+        let State::Settling { result, .. } = std::mem::replace(&mut self.state, State::Thinking) else { return };
+        let reason = if self.live.terminated {
+            Some(Reason::Success)
+        } else if self.live.truncated {
+            Some(Reason::Truncated)
+        } else if result.status == "finished" {
+            Some(Reason::Finish)
+        } else if self.budget_end().is_some_and(|end| now >= end) {
+            Some(Reason::Budget)
+        } else {
+            None
+        };
+        match reason {
+            Some(reason) => self.end(now, reason),
+            None => self.think(Some(result)),
+        }
+    }
+
+    /// The episode is over: everybody is told, and the recorder's word is waited for.
+    fn end(&mut self, now: Instant, reason: Reason) {
+        self.sum_up_episode(now, reason);
+        let (episode, success) = (self.episode(), self.live.success);
+        self.out.push(Out::Ended { episode, reason, success });
+        self.state = State::Closing { until: now + RECORDED_LIMIT };
+        if self.gone.contains(&self.peers.recorder) {
+            self.close(now, None);
+        }
+    }
+
+    /// The recorder has the episode, or nobody will say so any more.
+    fn close(&mut self, now: Instant, recorded: Option<&Value>) {
+        if let Some(data) = recorded {
+            self.live.correct(data);
+            if data["complete"] == false {
+                let recorder = self.peers.recorder.clone();
+                self.warn(&recorder, &format!("the record of episode {} has gaps", self.episode()));
+            }
+        }
+        let reason = self.result.episodes.last().and_then(|e| e.reason).unwrap_or(Reason::Error);
+        // The robot's last word may have come to the recorder alone.
+        let reason = match reason {
+            Reason::PolicyFinished | Reason::CellError if self.live.terminated => Reason::Success,
+            other => other,
+        };
+        self.sum_up_episode(now, reason);
+        let Some(episode) = self.result.episodes.last_mut() else { return };
+        episode.recorded = recorded.is_some_and(|data| data["complete"] == true);
+        let told = Happening::Ended {
+            episode: episode.episode,
+            reason,
+            success: episode.environment_success,
+            control_steps: episode.env_steps,
+            calls: episode.calls,
+            cells: episode.cells,
+            seconds: episode.policy_wall_s,
+        };
+        self.out.push(Out::Tell(told));
+        let next = self.episode() + 1;
+        if self.broken.is_some() || next >= self.asked.episodes {
+            self.leave(now);
+        } else {
+            self.result.sum_up();
+            self.out.push(Out::Save);
+            self.begin(now, next);
+        }
+    }
+
+    fn leave(&mut self, now: Instant) {
+        self.finish(now);
+        self.out.push(Out::Shutdown);
+        let waiting: BTreeSet<String> = self.peers.all().difference(&self.gone).cloned().collect();
+        self.state = if waiting.is_empty() { State::Left } else { State::Leaving { until: now + LEAVING_LIMIT, waiting } };
+    }
+
+    fn finish(&mut self, now: Instant) {
+        let result = &mut self.result;
+        result.sum_up();
+        (result.status, result.error) = match &self.broken {
+            None => (Status::Completed, None),
+            Some(Broken::Failed(failure)) => (Status::Failed, Some(failure.clone())),
+            Some(Broken::Interrupted) => (Status::Interrupted, None),
+        };
+        result.total_wall_s = (now - self.started).as_secs_f64();
+        let told = Happening::Verdict {
+            status: result.status,
+            success: result.environment_success,
+            solved: result.episodes.iter().filter(|e| e.environment_success).count() as u32,
+            episodes: self.asked.episodes,
+            error: result.error.clone(),
+            seconds: result.total_wall_s,
+        };
+        self.out.push(Out::Save);
+        self.out.push(Out::Tell(told));
+    }
+
+    fn interrupt(&mut self, now: Instant) {
+        if matches!(self.state, State::Closing { .. } | State::Leaving { .. } | State::Left) {
+            // Too late for this episode; there is no next one.
+            self.broken.get_or_insert(Broken::Interrupted);
+            return;
+        }
+        self.broken.get_or_insert(Broken::Interrupted);
+        if self.in_episode() { self.end(now, Reason::Stopped) } else { self.leave(now) }
+    }
+
+    fn fail(&mut self, now: Instant, reason: Reason, node: &str, message: String) {
+        self.note_failure(reason, node, message);
+        if matches!(self.state, State::Closing { .. } | State::Leaving { .. } | State::Left) {
+            return;
+        }
+        if self.in_episode() { self.end(now, reason) } else { self.leave(now) }
+    }
+
+    /// The first failure is the one to blame; others follow from it.
+    fn note_failure(&mut self, reason: Reason, node: &str, message: String) {
+        if matches!(self.broken, Some(Broken::Failed(_))) || matches!(self.state, State::Leaving { .. } | State::Left) {
+            return;
+        }
+        let failure = Failure { node: node.to_owned(), message };
+        self.broken = Some(Broken::Failed(failure.clone()));
+        if let Some(episode) = self.result.episodes.last_mut() {
+            episode.reason = Some(reason);
+            episode.error = Some(failure);
+        } else {
+            self.result.reason = Some(reason);
+        }
+    }
+
+    fn warn(&mut self, node: &str, message: &str) {
+        if self.result.warnings.len() < MAX_WARNINGS {
+            self.result.warnings.push(Notice { node: node.to_owned(), message: message.to_owned() });
+            self.out.push(Out::Tell(Happening::Warning { node: node.to_owned(), message: message.to_owned() }));
+        }
+    }
+
+    fn sum_up_episode(&mut self, now: Instant, reason: Reason) {
+        let status = match &self.broken {
+            None => Status::Completed,
+            Some(Broken::Failed(_)) => Status::Failed,
+            Some(Broken::Interrupted) => Status::Interrupted,
+        };
+        if let Some(episode) = self.result.episodes.last_mut() {
+            self.live.fill_in(episode, now);
+            episode.reason = Some(reason);
+            episode.status = status;
+        }
+    }
+
+    fn tell_cell(&mut self, status: &str, result: Option<&CellResult>) {
+        let told = Happening::Cell {
+            episode: self.episode(),
+            index: self.live.cells as u32,
+            status: status.to_owned(),
+            title: self.live.title.clone(),
+            seconds: result.map(|r| r.elapsed_ns as f64 / 1e9),
+            control_steps: result.map(|r| r.control_steps),
+            printed: result.map(|r| last_line(&r.stdout).chars().take(MAX_PRINTED).collect()).unwrap_or_default(),
+            error: result.map(|r| last_line(&r.error).to_owned()).unwrap_or_default(),
+        };
+        self.out.push(Out::Tell(told));
+    }
+
+    fn episode(&self) -> u32 {
+        self.result.episodes.last().map_or(0, |e| e.episode)
+    }
+
+    fn in_episode(&self) -> bool {
+        self.acting() || matches!(self.state, State::Resetting { .. } | State::Closing { .. })
+    }
+
+    /// Whether the robot may be moving.
+    fn acting(&self) -> bool {
+        matches!(self.state, State::Thinking | State::Running { .. } | State::Settling { .. })
+    }
+
+    fn budget_end(&self) -> Option<Instant> {
+        Some(self.live.began? + self.asked.budget?)
+    }
+}
+
+impl Peers {
+    fn all(&self) -> BTreeSet<String> {
+        let named = [&self.robot, &self.cell_runner, &self.recorder].into_iter().cloned();
+        self.answering.iter().cloned().chain(named).filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// Where a traceback says what went wrong.
+fn last_line(text: &str) -> &str {
+    text.trim_end().lines().last().unwrap_or_default()
+}

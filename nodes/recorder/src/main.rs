@@ -1,0 +1,3 @@
+fn main() -> std::process::ExitCode {
+    ruaflow_kit::main("recorder", env!("CARGO_PKG_VERSION"), recorder::run)
+}

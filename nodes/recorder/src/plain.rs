@@ -1,0 +1,133 @@
+//! Rows that people also want as plain files: the card, the cells and what came
+//! of them.
+
+use std::path::PathBuf;
+
+use arrow::array::{RecordBatch, StructArray};
+use ruaflow_record::{RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, row_json, write_atomically};
+use ruaflow_schemas::{Card, Cell, CellResult, Frame};
+use serde_json::{Map, Value};
+
+use crate::batch::TopicRows;
+use crate::store::make_folder;
+
+/// Writes the plain files that some rows call for; rows of other topics are left alone.
+pub(crate) fn write(dir: &RunDir, rows: &TopicRows, from_planner: bool) -> Result<(), RecordError> {
+    let Some(episode) = rows.episode else { return Ok(()) };
+    match rows.topic.as_str() {
+        // The robot's own card has no budgets yet.
+        Card::TOPIC if from_planner => {
+            for row in 0..rows.rows.num_rows() {
+                let card = pretty(frame_json(&rows.rows, row));
+                write_atomically(&dir.episode_dir(episode).join("card.json"), card.as_bytes())?;
+            }
+        }
+        Cell::TOPIC => {
+            if let Ok(cells) = frame_rows::<Cell>(&rows.rows) {
+                for cell in cells.iter() {
+                    let path = cell_file(dir, episode, cell.index(), "py")?;
+                    write_atomically(&path, cell.code().as_bytes())?;
+                }
+            }
+        }
+        CellResult::TOPIC => {
+            if let Ok(results) = frame_rows::<CellResult>(&rows.rows) {
+                for (row, result) in results.iter().enumerate() {
+                    let mut json = frame_json(&rows.rows, row);
+                    unfold_ledger(&mut json);
+                    write_atomically(&cell_file(dir, episode, result.index(), "json")?, pretty(json).as_bytes())?;
+                    let text = cell_text(&result.to_owned());
+                    write_atomically(&cell_file(dir, episode, result.index(), "txt")?, text.as_bytes())?;
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn cell_file(dir: &RunDir, episode: u32, index: u32, extension: &str) -> Result<PathBuf, RecordError> {
+    let folder = dir.cells_dir(episode);
+    make_folder(&folder)?;
+    Ok(folder.join(format!("{index:03}.{extension}")))
+}
+
+fn frame_json(rows: &RecordBatch, row: usize) -> Map<String, Value> {
+    let mut json = row_json(&StructArray::from(rows.clone()), row);
+    for name in STAMP_COLUMNS {
+        json.shift_remove(name);
+    }
+    json
+}
+
+/// Arguments and outcomes travel as JSON in a string; a reader wants the object.
+fn unfold_ledger(result: &mut Map<String, Value>) {
+    let Some(Value::Array(ledger)) = result.get_mut("ledger") else { return };
+    for entry in ledger {
+        for name in ["arguments", "outcome"] {
+            if let Some(text) = entry[name].as_str()
+                && let Ok(object @ Value::Object(_)) = serde_json::from_str(text)
+            {
+                entry[name] = object;
+            }
+        }
+    }
+}
+
+fn pretty(json: Map<String, Value>) -> String {
+    format!("{:#}\n", Value::Object(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use ruaflow_schemas::LedgerEntry;
+
+    use super::*;
+    use crate::batch::tests::incoming;
+
+    #[test]
+    fn a_cell_and_its_result_become_files() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
+        let write_rows = |rows: Vec<TopicRows>| rows.iter().try_for_each(|r| write(&dir, r, true)).unwrap();
+        write_rows(incoming(2, &[Cell { index: 1, code: "print(1)\n".into(), ..Cell::default() }]).check().unwrap());
+        let entry = LedgerEntry {
+            method: "move_to".into(),
+            arguments: r#"{"xyz": [0, 0, 1]}"#.into(),
+            outcome: "a word".into(),
+            ..LedgerEntry::default()
+        };
+        let result = CellResult {
+            index: 1,
+            status: "ok".into(),
+            stdout: "1\n".into(),
+            ledger: vec![entry],
+            ..CellResult::default()
+        };
+        write_rows(incoming(2, &[result]).check().unwrap());
+
+        let read = |name: &str| std::fs::read_to_string(dir.cells_dir(2).join(name)).unwrap();
+        assert_eq!(read("001.py"), "print(1)\n");
+        assert_eq!(read("001.txt"), "1\n");
+        let json: Value = serde_json::from_str(&read("001.json")).unwrap();
+        assert_eq!(json["status"], "ok");
+        assert_eq!(json["ledger"][0]["arguments"]["xyz"][2], 1);
+        assert_eq!(json["ledger"][0]["outcome"], "a word");
+        assert!(json.get("seq").is_none());
+    }
+
+    #[test]
+    fn the_card_is_the_planners() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
+        std::fs::create_dir(dir.episode_dir(0)).unwrap();
+        let card = Card { instruction: "stack".into(), ..Card::default() };
+        let rows = incoming(0, &[card]).check().unwrap().remove(0);
+        write(&dir, &rows, false).unwrap();
+        let path = dir.episode_dir(0).join("card.json");
+        assert!(!path.exists());
+        write(&dir, &rows, true).unwrap();
+        let json: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(json["instruction"], "stack");
+    }
+}

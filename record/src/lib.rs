@@ -1,0 +1,32 @@
+//! The run directory: what the planner and the recorder write, what `rua` and
+//! people read. `docs/recording.md` describes every file.
+//!
+//! Three programs share a run directory, so each file has one writer: the
+//! planner writes `result.json`, `settings.json` and `progress.jsonl`, the
+//! recorder everything under `episodes/` and `run/`. Whoever is left when one
+//! of them dies finishes `result.json` with [`RunDir::finish_as_failed`].
+
+mod atomic;
+mod cell_text;
+mod error;
+mod json;
+mod progress;
+mod repair;
+mod result;
+mod rows;
+mod run_dir;
+mod topic_reader;
+mod topic_writer;
+mod unfinished;
+
+pub use crate::atomic::write_atomically;
+pub use crate::cell_text::cell_text;
+pub use crate::error::RecordError;
+pub use crate::json::row_json;
+pub use crate::progress::{Happening, ProgressReader, ProgressWriter, Stamped};
+pub use crate::repair::{RepairReport, RepairedFile, repair};
+pub use crate::result::{EpisodeResult, Failure, Finish, Notice, Policy, Reason, RunResult, Status};
+pub use crate::rows::{STAMP_COLUMNS, frame_rows, read_rows, stamped_batch};
+pub use crate::run_dir::{LiveLock, RunDir};
+pub use crate::topic_reader::{Tail, TopicReader};
+pub use crate::topic_writer::TopicWriter;
