@@ -72,10 +72,7 @@ print('round trip of robo.state(): median', laps[len(laps) // 2] / 1e6, 'ms, 95 
 
 fn start() -> Result<(Child, Receiver<ChildEvent>)> {
     let (sender, events) = crossbeam_channel::unbounded();
-    let config = ChildConfig {
-        program: program()?,
-        memory_bytes: 1 << 30,
-    };
+    let config = ChildConfig { program: program()?, memory_bytes: 1 << 30 };
     let child = Child::spawn(&config, move |event| {
         let _ = sender.send(event);
     })?;

@@ -46,10 +46,19 @@ pub enum ChildEvent {
         arguments: Map<String, Value>,
     },
     /// Answer with [`Child::reply`].
-    Attribute { id: u64, name: String },
-    Done { done: Done, output: Output },
+    Attribute {
+        id: u64,
+        name: String,
+    },
+    Done {
+        done: Done,
+        output: Output,
+    },
     /// The process is gone; the last event of a child.
-    Exited { exit: Exit, output: Output },
+    Exited {
+        exit: Exit,
+        output: Output,
+    },
 }
 
 /// What a cell printed, cut in the middle to [`MAX_OUTPUT`].
@@ -106,10 +115,8 @@ impl Child {
         config: &ChildConfig,
         sink: impl Fn(ChildEvent) + Send + 'static,
     ) -> Result<Self, SpawnError> {
-        Self::start(config, sink).map_err(|source| SpawnError {
-            program: config.program.clone(),
-            source,
-        })
+        Self::start(config, sink)
+            .map_err(|source| SpawnError { program: config.program.clone(), source })
     }
 
     fn start(
@@ -145,17 +152,13 @@ impl Child {
             return Err(std::io::Error::other("it has no pipes"));
         };
         // A thread of its own, because a stopped child does not empty its pipe.
-        child.threads.push(
-            thread::Builder::new()
-                .name("to-cell".to_owned())
-                .spawn(move || {
-                    for message in messages {
-                        if write_message(&mut to_child, &message).is_err() || to_child.flush().is_err() {
-                            return;
-                        }
-                    }
-                })?,
-        );
+        child.threads.push(thread::Builder::new().name("to-cell".to_owned()).spawn(move || {
+            for message in messages {
+                if write_message(&mut to_child, &message).is_err() || to_child.flush().is_err() {
+                    return;
+                }
+            }
+        })?);
         let listener = Listener {
             shared: Arc::clone(&child.shared),
             memory_bytes: config.memory_bytes,
@@ -172,9 +175,7 @@ impl Child {
 
     /// Says which robot's API the cells will use; once, before the first cell.
     pub fn init(&self, robot: &str) {
-        self.send(ToChild::Init {
-            robot: robot.to_owned(),
-        });
+        self.send(ToChild::Init { robot: robot.to_owned() });
     }
 
     /// Runs a cell; [`ChildEvent::Done`] or [`ChildEvent::Exited`] follows.
@@ -193,10 +194,7 @@ impl Child {
     /// Raises `KeyboardInterrupt` in cell `index`. A cell may catch it, and
     /// native code does not look for it: [`kill`](Self::kill) is sure.
     pub fn interrupt(&self, index: u32, reason: &str) {
-        self.send(ToChild::Interrupt {
-            index,
-            reason: reason.to_owned(),
-        });
+        self.send(ToChild::Interrupt { index, reason: reason.to_owned() });
     }
 
     /// Kills the process; [`ChildEvent::Exited`] follows.
@@ -291,10 +289,7 @@ impl Listener {
             self.shared.kill();
         }
         let status = self.shared.wait();
-        let mut words = last_words
-            .ok()
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default();
+        let mut words = last_words.ok().and_then(|thread| thread.join().ok()).unwrap_or_default();
         if let Some(broken) = broken
             && !killed
         {
@@ -308,15 +303,9 @@ impl Listener {
     fn take(&mut self, message: FromChild, sink: &impl Fn(ChildEvent)) {
         match message {
             FromChild::Ready => sink(ChildEvent::Ready),
-            FromChild::Call {
-                id,
-                method,
-                arguments,
-            } => sink(ChildEvent::Call {
-                id,
-                method,
-                arguments,
-            }),
+            FromChild::Call { id, method, arguments } => {
+                sink(ChildEvent::Call { id, method, arguments })
+            }
             FromChild::Attribute { id, name } => sink(ChildEvent::Attribute { id, name }),
             FromChild::Output { stream, text } => match stream {
                 Stream::Stdout => self.stdout.push(&text),
@@ -332,18 +321,13 @@ impl Listener {
     fn output(&mut self) -> Output {
         let stdout = std::mem::replace(&mut self.stdout, Capture::new(MAX_OUTPUT));
         let stderr = std::mem::replace(&mut self.stderr, Capture::new(MAX_OUTPUT));
-        Output {
-            stdout: stdout.text(),
-            stderr: stderr.text(),
-        }
+        Output { stdout: stdout.text(), stderr: stderr.text() }
     }
 
     fn exit(&self, status: Option<ExitStatus>, killed: bool, words: &str) -> Exit {
         // Rust's own words when an allocation fails and when a guard page is hit.
         if words.contains("memory allocation of") {
-            return Exit::OutOfMemory {
-                limit_bytes: self.memory_bytes,
-            };
+            return Exit::OutOfMemory { limit_bytes: self.memory_bytes };
         }
         if words.contains("has overflowed its stack") {
             return Exit::StackOverflow;
@@ -354,10 +338,7 @@ impl Listener {
         };
         match status.and_then(|status| status.signal().or(Some(0)).zip(Some(status))) {
             _ if killed => Exit::Killed,
-            Some((0, status)) => Exit::Left {
-                code: status.code().unwrap_or(-1),
-                last_words,
-            },
+            Some((0, status)) => Exit::Left { code: status.code().unwrap_or(-1), last_words },
             Some((signal, _)) => Exit::Crashed { signal, last_words },
             None => Exit::Killed,
         }

@@ -21,9 +21,15 @@ pub enum ToChild {
         robot: String,
     },
     Run(Run),
-    Reply { id: u64, answer: Answer },
+    Reply {
+        id: u64,
+        answer: Answer,
+    },
     /// Raises `KeyboardInterrupt` with this text if cell `index` still runs.
-    Interrupt { index: u32, reason: String },
+    Interrupt {
+        index: u32,
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,11 +56,7 @@ pub enum Answer {
 impl Answer {
     #[must_use]
     pub fn refused(kind: Refusal, message: impl Into<String>) -> Self {
-        Self::Refused {
-            kind,
-            message: message.into(),
-            payload: Value::Null,
-        }
+        Self::Refused { kind, message: message.into(), payload: Value::Null }
     }
 }
 
@@ -80,8 +82,14 @@ pub enum FromChild {
         arguments: Map<String, Value>,
     },
     /// An attribute of `robo`, such as `done`.
-    Attribute { id: u64, name: String },
-    Output { stream: Stream, text: String },
+    Attribute {
+        id: u64,
+        name: String,
+    },
+    Output {
+        stream: Stream,
+        text: String,
+    },
     Done(Done),
 }
 
@@ -171,10 +179,8 @@ mod tests {
 
     #[test]
     fn messages_survive_the_pipe() {
-        let message = ToChild::Reply {
-            id: 7,
-            answer: Answer::refused(Refusal::Tool, "controller is gone"),
-        };
+        let message =
+            ToChild::Reply { id: 7, answer: Answer::refused(Refusal::Tool, "controller is gone") };
         let mut pipe = Vec::new();
         write_message(&mut pipe, &message).unwrap();
         write_message(&mut pipe, &message).unwrap();

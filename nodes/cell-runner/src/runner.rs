@@ -197,11 +197,7 @@ impl Runner {
         );
         running.log(LedgerEntry {
             ok: result.error.is_empty(),
-            outcome: if result.error.is_empty() {
-                result.outcome
-            } else {
-                result.message
-            },
+            outcome: if result.error.is_empty() { result.outcome } else { result.message },
             step: result.step,
             control_steps: result.control_steps,
             ..entry(running.started, &call)
@@ -259,11 +255,7 @@ impl Runner {
                 let answer = self.attribute(&name);
                 self.child.reply(id, answer);
             }
-            ChildEvent::Call {
-                id,
-                method,
-                arguments,
-            } => self.call(id, &method, arguments),
+            ChildEvent::Call { id, method, arguments } => self.call(id, &method, arguments),
             ChildEvent::Done { done, output } => {
                 if let Some(running) = &mut self.running {
                     running.end = Some(End::Done(done, output));
@@ -295,10 +287,7 @@ impl Runner {
             }
             None if expired && running.end.is_none() => {
                 let seconds = timeout.as_secs_f64();
-                self.stop(
-                    Why::Deadline,
-                    &format!("the cell's deadline of {seconds} s has passed"),
-                );
+                self.stop(Why::Deadline, &format!("the cell's deadline of {seconds} s has passed"));
             }
             _ => {}
         }
@@ -317,9 +306,7 @@ impl Runner {
     }
 
     fn current(&mut self, number: i64) -> Option<&mut Episode> {
-        self.episode
-            .as_mut()
-            .filter(|episode| episode.number == number)
+        self.episode.as_mut().filter(|episode| episode.number == number)
     }
 
     /// Asks the running cell to end: its motion at once, itself within [`GRACE`].
@@ -331,12 +318,7 @@ impl Runner {
             return;
         }
         let kill_at = Instant::now() + GRACE;
-        running.stop = Some(Stop {
-            why,
-            reason: reason.to_owned(),
-            kill_at,
-            killed: false,
-        });
+        running.stop = Some(Stop { why, reason: reason.to_owned(), kill_at, killed: false });
         self.child.interrupt(running.index, reason);
         self.cancel_call(reason);
     }
@@ -371,8 +353,7 @@ impl Runner {
             step,
             ..entry(running.started, &call)
         });
-        self.child
-            .reply(call.child_id, Answer::refused(Refusal::Tool, message));
+        self.child.reply(call.child_id, Answer::refused(Refusal::Tool, message));
         self.finish_if_ended()
     }
 
@@ -391,10 +372,7 @@ impl Runner {
         let (Some(running), Some(episode)) = (&mut self.running, &self.episode) else {
             return;
         };
-        let stateful = episode
-            .api
-            .method(method)
-            .is_none_or(|method| method.stateful);
+        let stateful = episode.api.method(method).is_none_or(|method| method.stateful);
         let started = Instant::now();
         let pending = PendingCall {
             id: format!("cell-{}-{}", running.index, self.calls),
@@ -482,9 +460,9 @@ impl Runner {
         let mut result = running.into_result();
         if std::mem::take(&mut self.lost) {
             result.namespace_lost = true;
-            result
-                .stderr
-                .push_str("(the process died before this cell: names of earlier cells were gone)\n");
+            result.stderr.push_str(
+                "(the process died before this cell: names of earlier cells were gone)\n",
+            );
         }
         if let Some(episode) = &self.episode {
             result.state_summary = state::summary(&episode.latest, episode.step());
@@ -534,14 +512,12 @@ impl Episode {
         let Some(observation) = observation else {
             return Answer::refused(
                 Refusal::Value,
-                format!("state(): there is no step {asked}; steps are 0 to {last}, -1 is the latest"),
+                format!(
+                    "state(): there is no step {asked}; steps are 0 to {last}, -1 is the latest"
+                ),
             );
         };
-        complete(
-            self.api,
-            "state",
-            &state::measured(&self.card, observation, step),
-        )
+        complete(self.api, "state", &state::measured(&self.card, observation, step))
     }
 }
 

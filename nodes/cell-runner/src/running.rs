@@ -91,9 +91,7 @@ impl Running {
 
     /// When the cell's own deadline passes, if it has one.
     pub(crate) fn expires(&self) -> Option<Instant> {
-        (!self.timeout.is_zero())
-            .then(|| self.started.checked_add(self.timeout))
-            .flatten()
+        (!self.timeout.is_zero()).then(|| self.started.checked_add(self.timeout)).flatten()
     }
 
     pub(crate) fn log(&mut self, entry: LedgerEntry) {

@@ -29,10 +29,7 @@ pub(crate) fn measured(card: &Card, observation: &Observation, step: u64) -> Val
 
 /// The robot's state in a line, for the feedback after a cell.
 pub(crate) fn summary(observation: &Observation, step: u64) -> String {
-    let mut parts = vec![format!(
-        "step {step}, control step {}",
-        observation.control_step
-    )];
+    let mut parts = vec![format!("step {step}, control step {}", observation.control_step)];
     parts.extend(observation.arms.iter().map(arm_summary));
     if observation.success {
         parts.push("task solved".to_owned());

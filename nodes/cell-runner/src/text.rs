@@ -24,13 +24,7 @@ impl Capture {
     /// `limit` is in characters.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self {
-            half: limit / 2,
-            head: String::new(),
-            head_chars: 0,
-            tail: VecDeque::new(),
-            cut: 0,
-        }
+        Self { half: limit / 2, head: String::new(), head_chars: 0, tail: VecDeque::new(), cut: 0 }
     }
 
     pub fn push(&mut self, text: &str) {
@@ -72,10 +66,7 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_in_the_middle() {
-        assert_eq!(
-            clip("abcdefghij", 4),
-            "ab\n... 6 characters cut ...\nij"
-        );
+        assert_eq!(clip("abcdefghij", 4), "ab\n... 6 characters cut ...\nij");
         let mut capture = Capture::new(4);
         for part in ["abc", "def", "ghij"] {
             capture.push(part);

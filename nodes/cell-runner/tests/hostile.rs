@@ -9,10 +9,7 @@ use common::{Cells, config};
 
 /// Runs a cell that takes its process down by itself.
 fn dies(code: &str) -> (Exit, Output) {
-    let mut cells = Cells::with_config(&ChildConfig {
-        memory_bytes: 128 << 20,
-        ..config()
-    });
+    let mut cells = Cells::with_config(&ChildConfig { memory_bytes: 128 << 20, ..config() });
     cells.start(code);
     match cells.wait(Duration::from_secs(90)) {
         Err(died) => died,
@@ -27,10 +24,7 @@ fn must_be_killed(code: &str) {
     let index = cells.start(&format!("print('before')\n{code}"));
     std::thread::sleep(Duration::from_millis(500));
     cells.child.interrupt(index, "enough");
-    assert!(
-        cells.still_runs(Duration::from_millis(500)),
-        "{code} ended when asked to"
-    );
+    assert!(cells.still_runs(Duration::from_millis(500)), "{code} ended when asked to");
     let killed = Instant::now();
     cells.child.kill();
     let (exit, output) = cells.wait(Duration::from_secs(20)).unwrap_err();
@@ -42,13 +36,15 @@ fn must_be_killed(code: &str) {
 
 #[test]
 fn a_loop_that_swallows_everything_is_killed() {
-    must_be_killed("while True:\n    try:\n        while True: pass\n    except BaseException: pass");
+    must_be_killed(
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    );
 }
 
 #[test]
 fn native_loops_are_killed() {
     must_be_killed("sum(range(10**12))");
-    must_be_killed("x = 9\nwhile True: x = x * x");
+    must_be_killed("9**9**9");
     must_be_killed("import re; re.match('(a+)+$', 'a' * 60 + 'b')");
 }
 
@@ -72,7 +68,8 @@ fn one_big_allocation_is_an_exception() {
     for code in ["'a' * 10**11", "[0] * 10**11", "bytearray(10**12)", "1 << 10**12"] {
         let ran = cells.run(code);
         assert!(
-            ran.error_line().starts_with("MemoryError") || ran.error_line().starts_with("OverflowError"),
+            ran.error_line().starts_with("MemoryError")
+                || ran.error_line().starts_with("OverflowError"),
             "{code}\n{}",
             ran.error()
         );
@@ -82,10 +79,7 @@ fn one_big_allocation_is_an_exception() {
 #[test]
 fn a_native_stack_overflow_is_named() {
     let (exit, _) = dies("g = iter([1])\nfor _ in range(10_000_000): g = map(abs, g)\nnext(g)");
-    assert!(
-        matches!(exit, Exit::StackOverflow | Exit::OutOfMemory { .. }),
-        "{exit}"
-    );
+    assert!(matches!(exit, Exit::StackOverflow | Exit::OutOfMemory { .. }), "{exit}");
 }
 
 #[test]

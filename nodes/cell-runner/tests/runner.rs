@@ -167,9 +167,12 @@ fn a_call_goes_to_the_controller_and_comes_back() {
     let result = flow.next_result();
     assert_eq!(result.stdout, "0.08 1 (0.1, 0.0, 1.0) (0.0, 0.0, 1.0)\n");
     assert_eq!(result.status, "error");
-    assert!(result.error.ends_with("ValueError: state(): there is no step 2; steps are 0 to 1, -1 is the latest\n"));
+    assert!(result.error.ends_with(
+        "ValueError: state(): there is no step 2; steps are 0 to 1, -1 is the latest\n"
+    ));
     assert_eq!(result.control_steps, 10);
-    let listed: Vec<_> = result.ledger.iter().map(|e| (e.method.as_str(), e.ok, e.stateful, e.step)).collect();
+    let listed: Vec<_> =
+        result.ledger.iter().map(|e| (e.method.as_str(), e.ok, e.stateful, e.step)).collect();
     assert_eq!(
         listed,
         [
@@ -228,7 +231,11 @@ fn a_cell_past_its_deadline_is_cancelled_then_killed() {
     flow.answer(&call, 1, "cancelled");
     let result = flow.next_result();
     assert_eq!((result.status.as_str(), result.stdout.as_str()), ("timeout", "a\n"));
-    assert!(result.error.starts_with("the cell's deadline of 0.5 s has passed."), "{}", result.error);
+    assert!(
+        result.error.starts_with("the cell's deadline of 0.5 s has passed."),
+        "{}",
+        result.error
+    );
     assert!(!result.namespace_lost);
     assert_eq!(result.control_steps, 10);
     assert_eq!(flow.run("print(x)").stdout, "1\n");
@@ -249,7 +256,10 @@ fn a_cell_past_its_deadline_is_cancelled_then_killed() {
 fn a_cell_that_ends_by_itself_in_time_is_no_timeout() {
     let mut flow = Flow::new();
     flow.run("'up'");
-    flow.start("try:\n    time.sleep(100)\nexcept KeyboardInterrupt: print('tidied up')", Duration::from_millis(400));
+    flow.start(
+        "try:\n    time.sleep(100)\nexcept KeyboardInterrupt: print('tidied up')",
+        Duration::from_millis(400),
+    );
     let result = flow.next_result();
     assert_eq!((result.status.as_str(), result.stdout.as_str()), ("ok", "tidied up\n"));
 }
@@ -261,7 +271,11 @@ fn a_crash_is_told_and_the_episode_goes_on() {
     let result = flow.run("print('before')\nd = {}\nfor i in range(10**9): d[i] = str(i)");
     assert_eq!((result.status.as_str(), result.stdout.as_str()), ("crashed", "before\n"));
     assert!(result.namespace_lost);
-    assert!(result.error.starts_with("the cell used more memory than it may (512 MiB)."), "{}", result.error);
+    assert!(
+        result.error.starts_with("the cell used more memory than it may (512 MiB)."),
+        "{}",
+        result.error
+    );
     assert!(flow.run("x").error.contains("NameError"));
 }
 
@@ -270,7 +284,13 @@ fn a_dead_or_silent_controller_is_named() {
     let mut flow = Flow::with_call_timeout(Duration::from_millis(100));
     flow.start("robo.release()", Duration::ZERO);
     let result = flow.next_result();
-    assert!(result.error.ends_with("ToolError: release: node \"controller\" did not answer within 0.1 s\n"), "{}", result.error);
+    assert!(
+        result
+            .error
+            .ends_with("ToolError: release: node \"controller\" did not answer within 0.1 s\n"),
+        "{}",
+        result.error
+    );
     assert_eq!(flow.cancels.len(), 1);
 
     flow.start("robo.release()", Duration::ZERO);
@@ -294,10 +314,9 @@ fn an_answer_of_another_shape_is_a_tool_error() {
 
 #[test]
 fn an_ended_or_stopped_episode_ends_its_cell() {
-    for (kind, data, reason) in [
-        (event::ENDED, r#"{"reason":"budget"}"#, "budget"),
-        (event::STOPPED, "{}", "stopped"),
-    ] {
+    for (kind, data, reason) in
+        [(event::ENDED, r#"{"reason":"budget"}"#, "budget"), (event::STOPPED, "{}", "stopped")]
+    {
         let mut flow = Flow::new();
         flow.start("robo.release()", Duration::ZERO);
         let call = flow.next_call();
@@ -307,7 +326,11 @@ fn an_ended_or_stopped_episode_ends_its_cell() {
         flow.answer(&call, 1, "cancelled");
         let result = flow.next_result();
         assert_eq!(result.status, "cancelled");
-        assert!(result.error.starts_with(&format!("the episode is over ({reason}).")), "{}", result.error);
+        assert!(
+            result.error.starts_with(&format!("the episode is over ({reason}).")),
+            "{}",
+            result.error
+        );
         let result = flow.run("robo.release()");
         assert!(result.error.ends_with(&format!("EpisodeFinished: {reason}\n")));
     }

@@ -8,9 +8,7 @@ use crossbeam_channel::RecvTimeoutError;
 use ruaflow_robots::Checked;
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef, PyTupleRef};
 use rustpython_vm::scope::Scope;
-use rustpython_vm::{
-    AsObject, PyObjectRef, PyResult, VirtualMachine, compiler,
-};
+use rustpython_vm::{AsObject, PyObjectRef, PyResult, VirtualMachine, compiler};
 use serde_json::Value;
 
 use super::native::outcome;
@@ -44,11 +42,7 @@ impl<'vm> Session<'vm> {
             let _ = vm.write_exception(&mut text, &error);
             text
         });
-        Self {
-            vm,
-            runtime,
-            scope: None,
-        }
+        Self { vm, runtime, scope: None }
     }
 
     /// Runs what comes, for ever.
@@ -85,12 +79,7 @@ impl<'vm> Session<'vm> {
 
     fn run(&self, run: &Run) -> Done {
         let link = link::get();
-        let mut done = Done {
-            index: run.index,
-            value: None,
-            error: None,
-            finish: None,
-        };
+        let mut done = Done { index: run.index, value: None, error: None, finish: None };
         let (runtime, scope) = match (&self.runtime, &self.scope) {
             (Ok(runtime), Some(scope)) => (runtime, scope),
             (Err(error), _) => {
@@ -108,9 +97,8 @@ impl<'vm> Session<'vm> {
             Ok(Ok(value)) => done.value = value,
             Ok(Err(error)) => {
                 let reported = catch_unwind(AssertUnwindSafe(|| self.report(runtime, &error)));
-                done.error = reported.unwrap_or_else(|panic| {
-                    Some(interpreter_error(&panic_text(panic.as_ref())))
-                });
+                done.error = reported
+                    .unwrap_or_else(|panic| Some(interpreter_error(&panic_text(panic.as_ref()))));
             }
             Err(panic) => done.error = Some(interpreter_error(&panic_text(panic.as_ref()))),
         }
@@ -155,10 +143,7 @@ impl<'vm> Session<'vm> {
         } else {
             ErrorKind::Raised
         };
-        Some(CellError {
-            kind,
-            traceback: clip(&self.traceback(runtime, error), MAX_TRACEBACK),
-        })
+        Some(CellError { kind, traceback: clip(&self.traceback(runtime, error), MAX_TRACEBACK) })
     }
 
     /// `sys.exit("text")` prints its text.
@@ -175,9 +160,8 @@ impl<'vm> Session<'vm> {
 
     fn traceback(&self, runtime: &PyObjectRef, error: &PyBaseExceptionRef) -> String {
         let vm = self.vm;
-        let formatted = vm
-            .call_method(runtime, "format_error", (error.clone(),))
-            .and_then(|text| text.str(vm));
+        let formatted =
+            vm.call_method(runtime, "format_error", (error.clone(),)).and_then(|text| text.str(vm));
         match formatted {
             Ok(text) => text.to_string_lossy().into_owned(),
             // An exception whose own methods fail, or an interrupt meanwhile.
@@ -191,11 +175,7 @@ pub(super) fn call(checked: Checked, vm: &VirtualMachine) -> PyResult<PyTupleRef
     let id = NEXT_CALL.fetch_add(1, Ordering::Relaxed);
     ask(
         id,
-        &FromChild::Call {
-            id,
-            method: checked.method.name.to_owned(),
-            arguments: checked.args,
-        },
+        &FromChild::Call { id, method: checked.method.name.to_owned(), arguments: checked.args },
         vm,
     )
 }
@@ -210,22 +190,13 @@ fn ask(id: u64, question: &FromChild, vm: &VirtualMachine) -> PyResult<PyTupleRe
     let link = link::get();
     // Also after an `except BaseException` around `finish`.
     if link.is_finished() {
-        return outcome(
-            Some("episode_finished"),
-            &Value::Null,
-            "finish() was called",
-            vm,
-        );
+        return outcome(Some("episode_finished"), &Value::Null, "finish() was called", vm);
     }
     link.flush();
     link.send(question);
     match wait(id, vm)? {
         Answer::Value(value) => outcome(None, &value, "", vm),
-        Answer::Refused {
-            kind,
-            message,
-            payload,
-        } => {
+        Answer::Refused { kind, message, payload } => {
             let kind = match kind {
                 Refusal::Value => "value",
                 Refusal::Tool => "tool",
@@ -251,11 +222,7 @@ fn wait(id: u64, vm: &VirtualMachine) -> PyResult<Answer> {
 }
 
 /// The namespace of an episode: `__main__`, with the names every cell has.
-fn namespace(
-    vm: &VirtualMachine,
-    runtime: &PyObjectRef,
-    robo_source: &str,
-) -> PyResult<Scope> {
+fn namespace(vm: &VirtualMachine, runtime: &PyObjectRef, robo_source: &str) -> PyResult<Scope> {
     let names = vm.ctx.new_dict();
     names.set_item("__name__", vm.ctx.new_str("robo").into(), vm)?;
     for (name, from) in [("Record", "Record"), ("_call", "call"), ("_attribute", "attribute")] {

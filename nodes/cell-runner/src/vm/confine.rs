@@ -70,10 +70,7 @@ unsafe fn close_from(first: i32) -> io::Result<()> {
 }
 
 fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
-    let limits = libc::rlimit {
-        rlim_cur: value,
-        rlim_max: value,
-    };
+    let limits = libc::rlimit { rlim_cur: value, rlim_max: value };
     // SAFETY: `limits` lives through the call.
     check(unsafe { libc::setrlimit(resource, &raw const limits) })
 }

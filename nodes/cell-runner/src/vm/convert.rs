@@ -103,7 +103,5 @@ fn integer(object: &PyObject, vm: &VirtualMachine) -> PyResult<Arg> {
         return Ok(Arg::Other(object.class().name().to_string()));
     };
     // One that does not fit is as good as infinite for any argument here.
-    Ok(int
-        .try_to_primitive::<i64>(vm)
-        .map_or(Arg::Float(f64::INFINITY), Arg::Int))
+    Ok(int.try_to_primitive::<i64>(vm).map_or(Arg::Float(f64::INFINITY), Arg::Int))
 }

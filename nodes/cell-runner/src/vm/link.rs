@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use ruaflow_robots::RobotApi;
 use rustpython_vm::VirtualMachine;
 use rustpython_vm::signal::UserSignalSender;
-use ruaflow_robots::RobotApi;
 
 use crate::protocol::{Finish, FromChild, Stream, ToChild, write_message};
 
@@ -174,11 +174,7 @@ impl Link {
         if printed.text.is_empty() {
             return;
         }
-        let stream = if printed.stdout {
-            Stream::Stdout
-        } else {
-            Stream::Stderr
-        };
+        let stream = if printed.stdout { Stream::Stdout } else { Stream::Stderr };
         printed.sent_bytes += printed.text.len();
         // One write of a long text must stay below the limit of a message.
         let mut rest = printed.text.as_str();

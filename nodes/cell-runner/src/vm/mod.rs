@@ -58,9 +58,7 @@ fn serve(mut from_node: File, to_node: File, memory_bytes: u64) -> ! {
             std::process::exit(0);
         })
         .and_then(|_| {
-            thread::Builder::new()
-                .name("flush".to_owned())
-                .spawn(|| link::get().flush_in_time())
+            thread::Builder::new().name("flush".to_owned()).spawn(|| link::get().flush_in_time())
         });
     if let Err(error) = started {
         eprintln!("cell: could not start a thread: {error}");

@@ -25,9 +25,8 @@ mod _cell {
     /// Checks a method's arguments and calls it; returns (refusal or None, value, message).
     #[pyfunction]
     fn call(method: PyStrRef, arguments: PyDictRef, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
-        let robot = link::get()
-            .robot()
-            .ok_or_else(|| vm.new_runtime_error("there is no robot yet"))?;
+        let robot =
+            link::get().robot().ok_or_else(|| vm.new_runtime_error("there is no robot yet"))?;
         let method = method.to_string_lossy().into_owned();
         let mut given = Vec::new();
         for (name, value) in arguments.items_vec() {
@@ -35,9 +34,8 @@ mod _cell {
             given.push((name, arg_from_python(&value, vm)?));
         }
         let given = given.iter().map(|(name, arg)| (name.as_str(), arg.clone()));
-        let checked = robot
-            .check(&method, given)
-            .map_err(|error| vm.new_value_error(error.to_string()))?;
+        let checked =
+            robot.check(&method, given).map_err(|error| vm.new_value_error(error.to_string()))?;
         cell::call(checked, vm)
     }
 
@@ -180,9 +178,7 @@ mod _cell {
             None => vm.ctx.none(),
         };
         let message = vm.ctx.new_str(message).into();
-        Ok(vm
-            .ctx
-            .new_tuple(vec![refusal, python_from_json(value, vm)?, message]))
+        Ok(vm.ctx.new_tuple(vec![refusal, python_from_json(value, vm)?, message]))
     }
 }
 

@@ -9,10 +9,7 @@ use crossbeam_channel::Receiver;
 use serde_json::{Map, Value, json};
 
 pub fn config() -> ChildConfig {
-    ChildConfig {
-        program: env!("CARGO_BIN_EXE_cell-runner").into(),
-        memory_bytes: 512 << 20,
-    }
+    ChildConfig { program: env!("CARGO_BIN_EXE_cell-runner").into(), memory_bytes: 512 << 20 }
 }
 
 /// A child that has its robot, and every call it made.
@@ -33,10 +30,7 @@ pub struct Ran {
 
 impl Ran {
     pub fn error(&self) -> &str {
-        self.done
-            .error
-            .as_ref()
-            .map_or("", |error| error.traceback.as_str())
+        self.done.error.as_ref().map_or("", |error| error.traceback.as_str())
     }
 
     /// The last line of the error.
@@ -57,13 +51,7 @@ impl Cells {
         })
         .unwrap();
         child.init("libero");
-        Self {
-            child,
-            events,
-            index: 0,
-            calls: Vec::new(),
-            calls_left: usize::MAX,
-        }
+        Self { child, events, index: 0, calls: Vec::new(), calls_left: usize::MAX }
     }
 
     /// Starts a cell without waiting for it; returns its index.
@@ -93,17 +81,10 @@ impl Cells {
     pub fn wait(&mut self, limit: Duration) -> Result<Ran, (Exit, Output)> {
         let end = std::time::Instant::now() + limit;
         loop {
-            let event = self
-                .events
-                .recv_deadline(end)
-                .expect("the cell ends in time");
+            let event = self.events.recv_deadline(end).expect("the cell ends in time");
             match event {
                 ChildEvent::Ready => {}
-                ChildEvent::Call {
-                    id,
-                    method,
-                    arguments,
-                } => {
+                ChildEvent::Call { id, method, arguments } => {
                     let answer = self.answer(&method, &arguments);
                     self.calls.push((method, arguments));
                     self.child.reply(id, answer);
