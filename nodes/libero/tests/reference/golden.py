@@ -24,6 +24,15 @@ SEEDS = [0, 1, 53]
 MODEL_FIELDS = ["body_mass", "body_inertia", "body_ipos", "geom_friction", "dof_damping", "dof_armature", "jnt_range"]
 
 
+def exact(value):
+    """Floats as text: Rust's JSON reader may miss the last bit of a number."""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, dict):
+        return {key: exact(item) for key, item in value.items()}
+    return [exact(item) for item in value] if isinstance(value, list) else value
+
+
 def scene(suite: str, task: int) -> dict:
     python = reference.Reference(suite, task)
     try:
@@ -57,7 +66,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     args = parser.parse_args()
     reference.use_data(args.data.resolve())
-    scenes = [json.dumps(scene(*which)) for which in SCENES]
+    scenes = [json.dumps(exact(scene(*which))) for which in SCENES]
     print("[\n" + ",\n".join(scenes) + "\n]")
 
 
