@@ -15,6 +15,7 @@ use mujoco_rs::mujoco_c::{
     mjModel, mjtState, mjtWarning,
 };
 use mujoco_rs::wrappers::MjModel;
+use mujoco_rs::wrappers::mj_cache::MjCache;
 use mujoco_rs::wrappers::mj_logging::{MjLogMessage, MjtLogLevel};
 
 /// Everything that the next step depends on; less does not resume bit for bit.
@@ -46,6 +47,17 @@ pub unsafe fn log_to_tracing() {
     }
     // SAFETY: as the caller promises.
     unsafe { set_log_handler(forward) };
+}
+
+/// Gives back what compiling a model leaves behind: MuJoCo keeps the meshes it read,
+/// and the allocator the pages. It is 300 of 750 MB for a LIBERO scene.
+pub fn release_compiler_memory() {
+    MjCache::current().clear();
+    #[cfg(target_env = "gnu")]
+    // SAFETY: may be called at any time, from any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// A compiled model with its own poses of bodies and colours of sites.

@@ -144,6 +144,8 @@ fn pictures_follow_the_state_and_leave_the_simulator_alone() {
     });
     assert_eq!(again.color, first.color);
     assert_ne!(later.color, first.color);
+    // The other renderer's end does not touch this one's context.
+    assert_eq!(picture(&before).expect("a picture").color, first.color);
     let mut undisturbed = simulator("libero_goal", 7);
     for dz in [1.0; 5].into_iter().chain([-1.0; 5]) {
         undisturbed.step(&[0.0, 0.0, dz, 0.0, 0.0, 0.0, -1.0]).expect("a step");
