@@ -7,7 +7,11 @@ pub fn cell_text(result: &CellResult) -> String {
     let mut add = |title: &str, text: &str| {
         let text = text.trim_end_matches('\n');
         if !text.is_empty() {
-            parts.push(if title.is_empty() { text.to_owned() } else { format!("[{title}]\n{text}") });
+            parts.push(if title.is_empty() {
+                text.to_owned()
+            } else {
+                format!("[{title}]\n{text}")
+            });
         }
     };
     add("", &result.stdout);
@@ -44,6 +48,9 @@ mod tests {
 
     #[test]
     fn a_silent_cell_says_so() {
-        assert_eq!(cell_text(&CellResult { status: "ok".into(), ..CellResult::default() }), "[no output]\n");
+        assert_eq!(
+            cell_text(&CellResult { status: "ok".into(), ..CellResult::default() }),
+            "[no output]\n"
+        );
     }
 }

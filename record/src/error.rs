@@ -16,7 +16,9 @@ pub enum RecordError {
     #[error("the run in {0:?} is still going on; end it first, for example with `rua stop`")]
     Live(PathBuf),
 
-    #[error("the disk is full, or the quota used up, in {dir:?}; what was written so far is readable")]
+    #[error(
+        "the disk is full, or the quota used up, in {dir:?}; what was written so far is readable"
+    )]
     DiskFull { dir: PathBuf },
 
     #[error("could not write {path:?}: {source}")]

@@ -1,7 +1,7 @@
 use arrow::array::{Array, AsArray as _, StructArray};
 use arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use serde_json::{Map, Value};
 
@@ -36,7 +36,9 @@ fn value_json(array: &dyn Array, row: usize) -> Value {
         DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into(),
         DataType::Utf8 => array.as_string::<i32>().value(row).into(),
         DataType::LargeUtf8 => array.as_string::<i64>().value(row).into(),
-        DataType::LargeBinary => format!("{} bytes", array.as_binary::<i64>().value_length(row)).into(),
+        DataType::LargeBinary => {
+            format!("{} bytes", array.as_binary::<i64>().value_length(row)).into()
+        }
         DataType::Binary => format!("{} bytes", array.as_binary::<i32>().value_length(row)).into(),
         DataType::Struct(_) => Value::Object(row_json(array.as_struct(), row)),
         DataType::List(_) => list_json(&array.as_list::<i32>().value(row)),
@@ -64,7 +66,12 @@ mod tests {
             eef_pos: [1.0, 2.0, 3.0],
             ..ArmState::default()
         };
-        let observation = Observation { control_step: 4, arms: vec![arm], success: true, ..Observation::default() };
+        let observation = Observation {
+            control_step: 4,
+            arms: vec![arm],
+            success: true,
+            ..Observation::default()
+        };
         let array = encode(&[Observation::default(), observation]);
         let json = Value::Object(row_json(array.as_struct(), 1));
         assert_eq!(json["control_step"], 4);

@@ -25,7 +25,9 @@ pub use crate::error::RecordError;
 pub use crate::json::row_json;
 pub use crate::progress::{Happening, ProgressReader, ProgressWriter, Stamped};
 pub use crate::repair::{RepairReport, RepairedFile, repair};
-pub use crate::result::{EpisodeResult, Failure, Finish, Notice, Policy, Reason, RunResult, Status};
+pub use crate::result::{
+    EpisodeResult, Failure, Finish, Notice, Policy, Reason, RunResult, Status,
+};
 pub use crate::rows::{STAMP_COLUMNS, frame_rows, read_rows, stamped_batch};
 pub use crate::run_dir::{LiveLock, RunDir};
 pub use crate::topic_reader::{Tail, TopicReader};

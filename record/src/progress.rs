@@ -21,7 +21,13 @@ pub struct Stamped {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Happening {
     /// The run has its folder.
-    Run { run: String, dir: PathBuf, robot: String, planner: String, episodes: u32 },
+    Run {
+        run: String,
+        dir: PathBuf,
+        robot: String,
+        planner: String,
+        episodes: u32,
+    },
     /// An episode's scene stands.
     Episode {
         episode: u32,
@@ -54,8 +60,15 @@ pub enum Happening {
         error: String,
     },
     /// Where the episode stands, after a call.
-    Progress { episode: u32, control_steps: u64, calls: u64 },
-    Warning { node: String, message: String },
+    Progress {
+        episode: u32,
+        control_steps: u64,
+        calls: u64,
+    },
+    Warning {
+        node: String,
+        message: String,
+    },
     /// An episode is over.
     Ended {
         episode: u32,
@@ -86,15 +99,19 @@ pub struct ProgressWriter {
 
 impl ProgressWriter {
     pub fn open(path: &Path) -> Result<Self, RecordError> {
-        let file =
-            OpenOptions::new().create(true).append(true).open(path).map_err(|e| RecordError::write(path, e))?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(|e| RecordError::write(path, e))?;
         Ok(ProgressWriter { path: path.to_owned(), file })
     }
 
     pub fn write(&mut self, what: &Happening) -> Result<(), RecordError> {
         let t = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let line = Stamped { t: (t * 1e3).round() / 1e3, what: what.clone() };
-        let mut text = serde_json::to_string(&line).map_err(|e| RecordError::content(&self.path, e))?;
+        let mut text =
+            serde_json::to_string(&line).map_err(|e| RecordError::content(&self.path, e))?;
         text.push('\n');
         self.file.write_all(text.as_bytes()).map_err(|e| RecordError::write(&self.path, e))
     }
@@ -127,7 +144,10 @@ impl ProgressReader {
             .map_err(|e| RecordError::read(&self.path, e))?;
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         self.offset += whole as u64;
-        Ok(bytes[..whole].split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+        Ok(bytes[..whole]
+            .split(|b| *b == b'\n')
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
     }
 }
 
@@ -156,7 +176,10 @@ mod tests {
         raw.write_all(b"{\"t\": 1.0, \"kind\": \"prog").unwrap();
         assert!(reader.poll().unwrap().is_empty());
         raw.write_all(b"ress\", \"episode\": 0, \"control_steps\": 2, \"calls\": 1}\n{\"t\":1,\"kind\":\"new\"}\n").unwrap();
-        assert_eq!(reader.poll().unwrap().into_iter().map(|l| l.what).collect::<Vec<_>>(), [progress(2)]);
+        assert_eq!(
+            reader.poll().unwrap().into_iter().map(|l| l.what).collect::<Vec<_>>(),
+            [progress(2)]
+        );
     }
 
     #[test]
@@ -172,6 +195,9 @@ mod tests {
             error: String::new(),
         };
         let text = serde_json::to_value(Stamped { t: 1.5, what: started }).unwrap();
-        assert_eq!(text, serde_json::json!({"t": 1.5, "kind": "cell", "episode": 0, "index": 1, "status": "started"}));
+        assert_eq!(
+            text,
+            serde_json::json!({"t": 1.5, "kind": "cell", "episode": 0, "index": 1, "status": "started"})
+        );
     }
 }

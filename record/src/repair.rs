@@ -46,7 +46,8 @@ pub fn repair(root: &Path) -> Result<RepairReport, RecordError> {
     remove_half_written(&dir);
     let failure = Failure {
         node: String::new(),
-        message: "the run ended without a result: its planner and its recorder were gone".to_owned(),
+        message: "the run ended without a result: its planner and its recorder were gone"
+            .to_owned(),
     };
     report.finished_result = dir.finish_unfinished(failure, ended)?;
     Ok(report)
@@ -69,7 +70,8 @@ fn mend(path: &Path) -> Result<Option<RepairedFile>, RecordError> {
     if removed {
         fs::remove_file(path).map_err(|e| RecordError::write(path, e))?;
     } else {
-        let file = OpenOptions::new().write(true).open(path).map_err(|e| RecordError::write(path, e))?;
+        let file =
+            OpenOptions::new().write(true).open(path).map_err(|e| RecordError::write(path, e))?;
         file.set_len(end)
             .and_then(|()| file.write_all_at(&END_MARKER, end))
             .and_then(|()| file.sync_all())
@@ -118,7 +120,8 @@ mod tests {
         dir.write_result(&result).unwrap();
         fs::create_dir(dir.episode_dir(0)).unwrap();
         let path = dir.topic_path(Some(0), "cancel");
-        let mut writer = TopicWriter::create(&path, stamped_batch(0, 0, 0, &[cancel(0)]).schema()).unwrap();
+        let mut writer =
+            TopicWriter::create(&path, stamped_batch(0, 0, 0, &[cancel(0)]).schema()).unwrap();
         let ends = (0..3)
             .map(|n| {
                 writer.append(&stamped_batch(0, n, 0, &[cancel(n)])).unwrap();
@@ -133,7 +136,10 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, path, ends) = run(&tmp.path().join("r"));
         let bytes = fs::read(&path).unwrap();
-        for cut in 0..=bytes.len() {
+        // Every byte of the last batch, and a few of what comes before it.
+        let early =
+            [0, 1, 7, 8, 9, 100, ends[0] as usize - 1, ends[0] as usize, ends[0] as usize + 8];
+        for cut in early.into_iter().chain(ends[1] as usize..=bytes.len()) {
             fs::write(&path, &bytes[..cut]).unwrap();
             let report = repair(dir.root()).unwrap();
             let whole = ends.iter().filter(|end| **end <= cut as u64).count();
@@ -143,13 +149,19 @@ mod tests {
                 assert!(!path.exists() && whole == 0);
                 continue;
             }
-            let strict = arrow::ipc::reader::StreamReader::try_new(fs::File::open(&path).unwrap(), None).unwrap();
+            let strict =
+                arrow::ipc::reader::StreamReader::try_new(fs::File::open(&path).unwrap(), None)
+                    .unwrap();
             assert_eq!(strict.map(Result::unwrap).count(), whole);
             assert_eq!(read_rows::<Cancel>(&path).unwrap().len(), whole);
             assert!(fs::read(&path).unwrap().ends_with(&END_MARKER));
 
             let mended = fs::read(&path).unwrap();
-            assert_eq!(repair(dir.root()).unwrap(), RepairReport::default(), "second time, cut at {cut}");
+            assert_eq!(
+                repair(dir.root()).unwrap(),
+                RepairReport::default(),
+                "second time, cut at {cut}"
+            );
             assert_eq!(fs::read(&path).unwrap(), mended);
         }
     }

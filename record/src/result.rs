@@ -182,7 +182,11 @@ impl RunResult {
     pub fn parse(text: &str) -> Result<Self, String> {
         let result: RunResult = serde_json::from_str(text).map_err(|e| e.to_string())?;
         if result.schema != Self::SCHEMA {
-            return Err(format!("its schema is {:?}, this build reads {:?}", result.schema, Self::SCHEMA));
+            return Err(format!(
+                "its schema is {:?}, this build reads {:?}",
+                result.schema,
+                Self::SCHEMA
+            ));
         }
         Ok(result)
     }
@@ -221,8 +225,14 @@ mod tests {
 
     #[test]
     fn a_run_is_solved_when_every_episode_asked_for_is() {
-        let solved = EpisodeResult { environment_success: true, env_steps: 5, calls: 2, ..EpisodeResult::default() };
-        let mut result = RunResult { seeds: vec![0, 1], episodes: vec![solved.clone()], ..RunResult::default() };
+        let solved = EpisodeResult {
+            environment_success: true,
+            env_steps: 5,
+            calls: 2,
+            ..EpisodeResult::default()
+        };
+        let mut result =
+            RunResult { seeds: vec![0, 1], episodes: vec![solved.clone()], ..RunResult::default() };
         result.sum_up();
         assert!(!result.environment_success);
         result.episodes.push(EpisodeResult { reason: Some(Reason::Success), ..solved });

@@ -2,7 +2,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{Array as _, ArrayRef, AsArray as _, Int64Array, RecordBatch, StructArray, UInt64Array};
+use arrow::array::{
+    Array as _, ArrayRef, AsArray as _, Int64Array, RecordBatch, StructArray, UInt64Array,
+};
 use arrow::datatypes::{DataType, Field, Schema};
 use ruaflow_schemas::{Frame, Rows, SchemaError, Stamp, encode};
 
@@ -50,7 +52,12 @@ pub fn read_rows<F: Frame>(path: &Path) -> Result<Vec<F>, RecordError> {
 }
 
 /// A batch of frames with their stamps, as nodes send it to the recorder.
-pub fn stamped_batch<F: Frame>(episode: i64, first_seq: u64, sent_ns: u64, frames: &[F]) -> RecordBatch {
+pub fn stamped_batch<F: Frame>(
+    episode: i64,
+    first_seq: u64,
+    sent_ns: u64,
+    frames: &[F],
+) -> RecordBatch {
     let array = encode(frames);
     let frame = array.as_struct();
     let mut fields: Vec<Arc<Field>> = [DataType::Int64, DataType::UInt64, DataType::UInt64]
@@ -87,9 +94,15 @@ mod tests {
 
     #[test]
     fn frames_come_back_out_of_a_recorded_batch() {
-        let frames = [Cancel { id: "a".into(), reason: "x".into() }, Cancel { id: "b".into(), reason: "y".into() }];
+        let frames = [
+            Cancel { id: "a".into(), reason: "x".into() },
+            Cancel { id: "b".into(), reason: "y".into() },
+        ];
         let batch = stamped_batch(2, 7, 1, &frames);
-        assert_eq!(batch.column(1).as_primitive::<arrow::datatypes::UInt64Type>().values(), &[7, 8]);
+        assert_eq!(
+            batch.column(1).as_primitive::<arrow::datatypes::UInt64Type>().values(),
+            &[7, 8]
+        );
         assert_eq!(frame_rows::<Cancel>(&batch).unwrap().to_vec(), frames);
         assert!(matches!(frame_rows::<Event>(&batch), Err(SchemaError::Topic { .. })));
     }

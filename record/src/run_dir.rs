@@ -45,7 +45,9 @@ impl RunDir {
         // `create_new` also decides between two runs that want the same folder.
         let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(RecordError::NotEmpty(root)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(RecordError::NotEmpty(root));
+            }
             Err(error) => return Err(fail(error)),
         };
         file.lock_shared().map_err(fail)?;
@@ -139,11 +141,15 @@ impl RunDir {
     /// Writes `result.json` as a whole. On a full disk it uses up the room kept for that.
     pub fn write_result(&self, result: &RunResult) -> Result<(), RecordError> {
         let path = self.result_path();
-        let mut text = serde_json::to_vec_pretty(result).map_err(|e| RecordError::content(&path, e))?;
+        let mut text =
+            serde_json::to_vec_pretty(result).map_err(|e| RecordError::content(&path, e))?;
         text.push(b'\n');
         match write_atomically(&path, &text) {
             Err(RecordError::DiskFull { dir }) if self.free_reserve() => {
-                tracing::warn!(?dir, "the disk is full; the last result takes the room kept for it");
+                tracing::warn!(
+                    ?dir,
+                    "the disk is full; the last result takes the room kept for it"
+                );
                 write_atomically(&path, &text)
             }
             other => other,
@@ -153,7 +159,8 @@ impl RunDir {
     /// Writes `settings.json`: what was asked, without keys.
     pub fn write_settings(&self, settings: &serde_json::Value) -> Result<(), RecordError> {
         let path = self.settings_path();
-        let mut text = serde_json::to_vec_pretty(settings).map_err(|e| RecordError::content(&path, e))?;
+        let mut text =
+            serde_json::to_vec_pretty(settings).map_err(|e| RecordError::content(&path, e))?;
         text.push(b'\n');
         write_atomically(&path, &text)
     }
@@ -241,8 +248,11 @@ mod tests {
     fn the_result_is_read_back_as_it_was_written() {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
-        let result =
-            RunResult { schema: RunResult::SCHEMA.into(), seeds: vec![3, 4], ..RunResult::default() };
+        let result = RunResult {
+            schema: RunResult::SCHEMA.into(),
+            seeds: vec![3, 4],
+            ..RunResult::default()
+        };
         dir.write_result(&result).unwrap();
         assert_eq!(dir.result().unwrap(), result);
     }

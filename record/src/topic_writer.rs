@@ -31,11 +31,23 @@ pub struct TopicWriter {
 impl TopicWriter {
     /// Makes the file, which must not exist; it is empty until the first `append`.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<Self, RecordError> {
-        let encoder = encode_error(path, write_options())
-            .and_then(|options| encode_error(path, StreamEncoder::try_new_with_options(&schema, options)))?;
-        let file =
-            OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| RecordError::write(path, e))?;
-        Ok(TopicWriter { path: path.to_owned(), file, schema, encoder, end: 0, synced: 0, scratch: Vec::new() })
+        let encoder = encode_error(path, write_options()).and_then(|options| {
+            encode_error(path, StreamEncoder::try_new_with_options(&schema, options))
+        })?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(|e| RecordError::write(path, e))?;
+        Ok(TopicWriter {
+            path: path.to_owned(),
+            file,
+            schema,
+            encoder,
+            end: 0,
+            synced: 0,
+            scratch: Vec::new(),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -58,7 +70,8 @@ impl TopicWriter {
     /// file, and the writer is of no further use.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), RecordError> {
         if batch.schema().fields() != self.schema.fields() {
-            let other = ArrowError::SchemaError("the rows have another schema than the file".to_owned());
+            let other =
+                ArrowError::SchemaError("the rows have another schema than the file".to_owned());
             return encode_error(&self.path, Err(other));
         }
         let buffers = encode_error(&self.path, self.encoder.encode(batch))?;

@@ -3,7 +3,10 @@ use std::time::SystemTime;
 
 use ruaflow_schemas::{CallResult, Frame, Observation};
 
-use crate::{EpisodeResult, Failure, Reason, RecordError, RunDir, RunResult, Status, TopicReader, frame_rows, read_rows};
+use crate::{
+    EpisodeResult, Failure, Reason, RecordError, RunDir, RunResult, Status, TopicReader,
+    frame_rows, read_rows,
+};
 
 impl RunDir {
     /// Finishes the result of a run whose planner is gone, from what the
@@ -11,10 +14,17 @@ impl RunDir {
     ///
     /// Does nothing and returns `false` when the run already has its result.
     pub fn finish_as_failed(&self, node: &str, message: &str) -> Result<bool, RecordError> {
-        self.finish_unfinished(Failure { node: node.to_owned(), message: message.to_owned() }, SystemTime::now())
+        self.finish_unfinished(
+            Failure { node: node.to_owned(), message: message.to_owned() },
+            SystemTime::now(),
+        )
     }
 
-    pub(crate) fn finish_unfinished(&self, failure: Failure, ended: SystemTime) -> Result<bool, RecordError> {
+    pub(crate) fn finish_unfinished(
+        &self,
+        failure: Failure,
+        ended: SystemTime,
+    ) -> Result<bool, RecordError> {
         let mut result = match self.result() {
             Ok(result) if result.status != Status::Running => return Ok(false),
             Ok(result) => result,
@@ -73,7 +83,8 @@ impl RunDir {
 
     /// The last recorded observation of an episode.
     fn last_observation(&self, episode: u32) -> Option<Observation> {
-        let mut reader = TopicReader::open(&self.topic_path(Some(episode), Observation::TOPIC)).ok()?;
+        let mut reader =
+            TopicReader::open(&self.topic_path(Some(episode), Observation::TOPIC)).ok()?;
         let mut last = None;
         while let Ok(Some(batch)) = reader.next_batch() {
             last = Some(batch);
@@ -89,7 +100,8 @@ impl RunDir {
     fn episodes_on_disk(&self) -> Result<u32, RecordError> {
         let dir = self.episodes_dir();
         let Ok(entries) = std::fs::read_dir(&dir) else { return Ok(0) };
-        let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let numbers =
+            entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         Ok(numbers.map(|n| n.saturating_add(1)).max().unwrap_or(0))
     }
 
@@ -101,7 +113,8 @@ impl RunDir {
         for folder in folders {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
             files.extend(entries.flatten().map(|e| e.path()).filter(|path| {
-                path.extension().is_some_and(|e| e == "arrows") && path.symlink_metadata().is_ok_and(|m| m.is_file())
+                path.extension().is_some_and(|e| e == "arrows")
+                    && path.symlink_metadata().is_ok_and(|m| m.is_file())
             }));
         }
         files.sort();
@@ -123,17 +136,24 @@ mod tests {
     fn record_observations(dir: &RunDir, episode: u32, steps: u64) {
         std::fs::create_dir_all(dir.episode_dir(episode)).unwrap();
         let rows: Vec<Observation> = (0..=steps)
-            .map(|control_step| Observation { control_step, success: control_step == steps, ..Observation::default() })
+            .map(|control_step| Observation {
+                control_step,
+                success: control_step == steps,
+                ..Observation::default()
+            })
             .collect();
         let batch = stamped_batch(episode.into(), 0, 0, &rows);
-        let mut writer = TopicWriter::create(&dir.topic_path(Some(episode), "observation"), batch.schema()).unwrap();
+        let mut writer =
+            TopicWriter::create(&dir.topic_path(Some(episode), "observation"), batch.schema())
+                .unwrap();
         writer.append(&batch).unwrap();
     }
 
     #[test]
     fn a_run_without_its_planner_is_finished_from_what_was_recorded() {
         let (_tmp, dir) = run();
-        let done = EpisodeResult { status: Status::Completed, env_steps: 3, ..EpisodeResult::default() };
+        let done =
+            EpisodeResult { status: Status::Completed, env_steps: 3, ..EpisodeResult::default() };
         let open = EpisodeResult { episode: 1, ..EpisodeResult::default() };
         let result = RunResult {
             schema: RunResult::SCHEMA.into(),

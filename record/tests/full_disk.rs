@@ -19,7 +19,8 @@ fn limit_file_size(bytes: u64) {
 fn what_was_written_before_the_disk_was_full_stays_readable() {
     let tmp = tempfile::tempdir().unwrap();
     let path = tmp.path().join("cancel.arrows");
-    let batch = stamped_batch(0, 0, 0, &vec![Cancel { id: "x".repeat(100), reason: String::new() }; 10]);
+    let batch =
+        stamped_batch(0, 0, 0, &vec![Cancel { id: "x".repeat(100), reason: String::new() }; 10]);
     let mut writer = TopicWriter::create(&path, batch.schema()).unwrap();
     limit_file_size(20_000);
     let mut written = 0;
@@ -33,7 +34,11 @@ fn what_was_written_before_the_disk_was_full_stays_readable() {
     assert!(matches!(&error, RecordError::DiskFull { dir } if dir == tmp.path()), "{error}");
     assert!(error.to_string().contains(tmp.path().to_str().unwrap()), "{error}");
     assert!(written > 3);
-    assert_eq!(fs::metadata(&path).unwrap().len(), writer.bytes(), "the part of a batch was taken back");
+    assert_eq!(
+        fs::metadata(&path).unwrap().len(),
+        writer.bytes(),
+        "the part of a batch was taken back"
+    );
     let mut reader = TopicReader::open(&path).unwrap();
     let read = std::iter::from_fn(|| reader.next_batch().unwrap()).count();
     assert_eq!(read, written);

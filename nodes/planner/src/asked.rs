@@ -57,7 +57,9 @@ pub enum AskedError {
     NoPolicy,
     #[error("setting PLANNER is {name:?}, {state}; this build has: script", state = state_of(.name))]
     Planner { name: String },
-    #[error("settings SEED and EPISODES: seed {seed} and {episodes} episodes go beyond the largest seed")]
+    #[error(
+        "settings SEED and EPISODES: seed {seed} and {episodes} episodes go beyond the largest seed"
+    )]
     Seeds { seed: u64, episodes: u32 },
 }
 
@@ -86,12 +88,20 @@ impl Asked {
         };
         let out = match settings.text("OUT") {
             Some(out) => cwd.join(out),
-            None => cwd.parent().unwrap_or(cwd).join("runs").join(folder_name(now, &robot, &suite, task, seed)),
+            None => cwd
+                .parent()
+                .unwrap_or(cwd)
+                .join("runs")
+                .join(folder_name(now, &robot, &suite, task, seed)),
         };
         let pictures = settings.parse("PICTURES", Pictures("ends".into()), "off, ends or calls")?.0;
         let seconds = "a number of seconds";
         let budget = settings.parse("BUDGET_S", Seconds(1200.0), seconds)?;
-        let timeout = settings.parse("CELL_TIMEOUT_S", PositiveSeconds(120.0), "a number of seconds above 0")?;
+        let timeout = settings.parse(
+            "CELL_TIMEOUT_S",
+            PositiveSeconds(120.0),
+            "a number of seconds above 0",
+        )?;
         Ok(Asked {
             run,
             out,
@@ -137,7 +147,8 @@ impl Planner {
                 let path = cwd.join(settings.text("POLICY").ok_or(AskedError::NoPolicy)?);
                 let path = path.canonicalize().unwrap_or(path);
                 let (script, bytes) = Script::load(&path)?;
-                let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+                let sha256 =
+                    Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
                 let policy =
                     Policy { path: path.display().to_string(), sha256, bytes: bytes.len() as u64 };
                 Ok(Planner::Script { script, policy })
@@ -173,8 +184,11 @@ fn state_of(name: &str) -> &'static str {
 /// `<yyyymmdd-hhmmss>-<suite>-<task>-<seed>-<4 random>`; a robot without suites gives its own name.
 fn folder_name(now: SystemTime, robot: &str, suite: &str, task: u32, seed: u64) -> String {
     let what = [suite, robot, "run"].into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-    let what: String =
-        what.chars().take(40).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    let what: String = what
+        .chars()
+        .take(40)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
+        .collect();
     format!("{}-{what}-{task}-{seed}-{}", moment(now), random(4))
 }
 
@@ -224,7 +238,11 @@ impl std::str::FromStr for PositiveSeconds {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         // A shorter deadline than a millisecond would be sent as none.
-        text.parse::<Seconds>().ok().filter(|s| s.0 >= 0.001).map(|s| PositiveSeconds(s.0)).ok_or(())
+        text.parse::<Seconds>()
+            .ok()
+            .filter(|s| s.0 >= 0.001)
+            .map(|s| PositiveSeconds(s.0))
+            .ok_or(())
     }
 }
 

@@ -19,8 +19,8 @@ use ruaflow_schemas::event;
 use serde_json::json;
 
 pub use crate::asked::{Asked, AskedError, Planner};
-use crate::backend::{Mind, Thought};
 pub use crate::backend::{Backend, Turn};
+use crate::backend::{Mind, Thought};
 pub use crate::script::{Script, ScriptError};
 use crate::session::{Out, Peers, Session};
 
@@ -118,7 +118,11 @@ fn take(session: &mut Session, input: Input<Thought>) {
     }
 }
 
-fn take_frame(session: &mut Session, now: Instant, frame: &Received) -> Result<(), ruaflow_schemas::SchemaError> {
+fn take_frame(
+    session: &mut Session,
+    now: Instant,
+    frame: &Received,
+) -> Result<(), ruaflow_schemas::SchemaError> {
     match frame.topic.as_str() {
         "card" => session.card(now, frame.row()?),
         "cell_result" => session.cell_result(now, frame.row()?),
@@ -156,8 +160,7 @@ fn perform(
             node.flush()?;
             // The event's own row is in the one batch that follows.
             let batches = node.batches() + 1;
-            let data =
-                json!({ "episode": episode, "reason": reason.as_str(), "success": success, "batches": batches });
+            let data = json!({ "episode": episode, "reason": reason.as_str(), "success": success, "batches": batches });
             node.event(event::ENDED, "", data)?;
             node.flush()
         }
@@ -168,7 +171,9 @@ fn perform(
         }
         Out::Meet { episode, card } => {
             let sender = node.sender();
-            *mind = Some(Mind::start(planner.backend(), episode, *card, move |thought| sender.send(thought))?);
+            *mind = Some(Mind::start(planner.backend(), episode, *card, move |thought| {
+                sender.send(thought)
+            })?);
             Ok(())
         }
         Out::Think { last } => {
@@ -200,7 +205,8 @@ impl Desk {
     fn save(&mut self, session: &Session) {
         let mut result = session.result().clone();
         if result.status != Status::Running {
-            result.finished_at = Some(humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
+            result.finished_at =
+                Some(humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
         }
         let written = self.dir.write_result(&result);
         self.note(written);

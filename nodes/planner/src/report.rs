@@ -8,7 +8,9 @@ pub(crate) fn line(what: &Happening) -> Option<String> {
         Happening::Run { run, dir, .. } => format!("run {run}, recorded in {}", dir.display()),
         Happening::Episode { episode, suite, task, seed, instruction, reset_s, .. } => {
             let suite = if suite.is_empty() { String::new() } else { format!("{suite} ") };
-            format!("episode {episode}: {suite}task {task} seed {seed}, {instruction:?}, scene set in {reset_s:.1} s")
+            format!(
+                "episode {episode}: {suite}task {task} seed {seed}, {instruction:?}, scene set in {reset_s:.1} s"
+            )
         }
         Happening::Cell { status, .. } if status == "started" => return None,
         Happening::Cell { index, status, title, seconds, control_steps, error, .. } => {
@@ -30,7 +32,9 @@ pub(crate) fn line(what: &Happening) -> Option<String> {
             let end = match status {
                 Status::Completed => "completed".to_owned(),
                 Status::Interrupted => "interrupted".to_owned(),
-                _ => error.as_ref().map_or("failed".to_owned(), |e| format!("failed, {}: {}", e.node, e.message)),
+                _ => error
+                    .as_ref()
+                    .map_or("failed".to_owned(), |e| format!("failed, {}: {}", e.node, e.message)),
             };
             format!("{end}: {solved} of {episodes} episodes solved, {seconds:.1} s")
         }
@@ -88,7 +92,10 @@ mod tests {
                 success: false,
                 solved: 0,
                 episodes: 1,
-                error: Some(Failure { node: "libero".into(), message: "node \"libero\" died".into() }),
+                error: Some(Failure {
+                    node: "libero".into(),
+                    message: "node \"libero\" died".into(),
+                }),
                 seconds: 3.0,
             },
         ];

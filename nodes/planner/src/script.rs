@@ -42,7 +42,11 @@ impl Script {
     /// that calls it. Any other file is one cell.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let cells = if text.lines().any(is_marker) { parse_cells(file, text)? } else { parse_whole(file, text)? };
+        let cells = if text.lines().any(is_marker) {
+            parse_cells(file, text)?
+        } else {
+            parse_whole(file, text)?
+        };
         if cells.is_empty() {
             let reason = "there is no code in it".to_owned();
             return Err(ScriptError::File { file: file.to_owned(), reason });
@@ -58,7 +62,8 @@ impl Script {
             std::io::ErrorKind::NotFound => fail("there is no such file".to_owned()),
             _ => fail(error.to_string()),
         })?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| fail("it is not UTF-8 text".to_owned()))?;
+        let text =
+            std::str::from_utf8(&bytes).map_err(|_| fail("it is not UTF-8 text".to_owned()))?;
         Ok((Self::parse(&file, text)?, bytes))
     }
 
@@ -78,7 +83,9 @@ impl Backend for Player {
         if last.is_some_and(|result| result.status != "ok") {
             return Ok(Turn::End(Reason::CellError));
         }
-        let Some(cell) = self.cells.get(self.next) else { return Ok(Turn::End(Reason::PolicyFinished)) };
+        let Some(cell) = self.cells.get(self.next) else {
+            return Ok(Turn::End(Reason::PolicyFinished));
+        };
         self.next += 1;
         Ok(Turn::Cell { code: cell.code.clone(), title: cell.title.clone() })
     }
@@ -116,7 +123,8 @@ fn parse_whole(file: &str, text: &str) -> Result<Vec<ScriptCell>, ScriptError> {
         .iter()
         .filter_map(|statement| statement.as_function_def_stmt())
         .any(|function| function.name.as_str() == "run" && function.parameters.len() == 1);
-    let code = if is_program { format!("{}\n\nrun(robo)\n", text.trim_end()) } else { text.to_owned() };
+    let code =
+        if is_program { format!("{}\n\nrun(robo)\n", text.trim_end()) } else { text.to_owned() };
     Ok(vec![ScriptCell { code, title: String::new() }])
 }
 
@@ -184,8 +192,15 @@ mod tests {
     #[test]
     fn a_program_is_one_cell_that_calls_run() {
         let text = "def run(robo):\n    return robo.task\n";
-        assert_eq!(cells(text), [(String::new(), "def run(robo):\n    return robo.task\n\nrun(robo)\n".to_owned())]);
-        assert_eq!(cells("def run():\n    pass\n")[0].1, "def run():\n    pass\n", "another kind of run");
+        assert_eq!(
+            cells(text),
+            [(String::new(), "def run(robo):\n    return robo.task\n\nrun(robo)\n".to_owned())]
+        );
+        assert_eq!(
+            cells("def run():\n    pass\n")[0].1,
+            "def run():\n    pass\n",
+            "another kind of run"
+        );
         let both = "def run(robo):\n    pass\n# %%\nrun(robo)\n";
         assert_eq!(cells(both).len(), 2);
     }

@@ -48,31 +48,60 @@ pub(crate) enum Out {
     /// Send `event run`.
     Call,
     /// From here on frames belong to this episode; send `event started`.
-    Begin { episode: u32 },
+    Begin {
+        episode: u32,
+    },
     Reset(Reset),
     Card(Box<Card>),
     Cell(Cell),
     /// Send `event ended`, with what has been recorded so far.
-    Ended { episode: u32, reason: Reason, success: bool },
+    Ended {
+        episode: u32,
+        reason: Reason,
+        success: bool,
+    },
     Shutdown,
     /// Start the backend of an episode.
-    Meet { episode: u32, card: Box<Card> },
+    Meet {
+        episode: u32,
+        card: Box<Card>,
+    },
     /// Ask it for the next turn.
-    Think { last: Option<Box<CellResult>> },
+    Think {
+        last: Option<Box<CellResult>>,
+    },
     Tell(Happening),
     /// Write `result.json`.
     Save,
 }
 
 enum State {
-    Greeting { waiting: BTreeSet<String>, again: Instant, until: Instant },
-    Resetting { reset: Reset, since: Instant, again: Instant },
+    Greeting {
+        waiting: BTreeSet<String>,
+        again: Instant,
+        until: Instant,
+    },
+    Resetting {
+        reset: Reset,
+        since: Instant,
+        again: Instant,
+    },
     Thinking,
-    Running { until: Instant },
+    Running {
+        until: Instant,
+    },
     /// The cell is done, the last call's result is not here.
-    Settling { until: Instant, result: Box<CellResult> },
-    Closing { until: Instant },
-    Leaving { until: Instant, waiting: BTreeSet<String> },
+    Settling {
+        until: Instant,
+        result: Box<CellResult>,
+    },
+    Closing {
+        until: Instant,
+    },
+    Leaving {
+        until: Instant,
+        waiting: BTreeSet<String>,
+    },
     Left,
 }
 
@@ -96,7 +125,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub fn new(asked: Asked, peers: Peers, created_at: String, started: Instant, now: Instant) -> Self {
+    pub fn new(
+        asked: Asked,
+        peers: Peers,
+        created_at: String,
+        started: Instant,
+        now: Instant,
+    ) -> Self {
         let result = RunResult {
             schema: RunResult::SCHEMA.to_owned(),
             system: "ruaflow".to_owned(),
@@ -115,8 +150,11 @@ impl Session {
             created_at,
             ..RunResult::default()
         };
-        let state =
-            State::Greeting { waiting: peers.answering.clone(), again: now, until: now + GREETING_LIMIT };
+        let state = State::Greeting {
+            waiting: peers.answering.clone(),
+            again: now,
+            until: now + GREETING_LIMIT,
+        };
         Session {
             asked,
             peers,
@@ -167,7 +205,12 @@ impl Session {
                     let names: Vec<String> = waiting.iter().map(|n| format!("{n:?}")).collect();
                     let node = waiting.first().cloned().unwrap_or_default();
                     let limit = GREETING_LIMIT.as_secs();
-                    self.fail(now, Reason::NodeDied, &node, format!("no answer within {limit} s from {}", names.join(", ")));
+                    self.fail(
+                        now,
+                        Reason::NodeDied,
+                        &node,
+                        format!("no answer within {limit} s from {}", names.join(", ")),
+                    );
                 } else if now >= *again {
                     *again = now + CALL_EVERY;
                     self.out.push(Out::Call);
@@ -176,7 +219,10 @@ impl Session {
             State::Resetting { reset, since, again } => {
                 if now >= *since + RESET_LIMIT {
                     let robot = self.peers.robot.clone();
-                    let message = format!("the robot did not answer the reset within {} s", RESET_LIMIT.as_secs());
+                    let message = format!(
+                        "the robot did not answer the reset within {} s",
+                        RESET_LIMIT.as_secs()
+                    );
                     self.fail(now, Reason::NodeDied, &robot, message);
                 } else if now >= *again {
                     *again = now + RESET_AGAIN;
@@ -185,14 +231,23 @@ impl Session {
             }
             State::Running { until } if now >= *until => {
                 let runner = self.peers.cell_runner.clone();
-                self.fail(now, Reason::NodeDied, &runner, "the cell runner did not answer in time".to_owned());
+                self.fail(
+                    now,
+                    Reason::NodeDied,
+                    &runner,
+                    "the cell runner did not answer in time".to_owned(),
+                );
             }
             State::Thinking if budget_spent => self.end(now, Reason::Budget),
             State::Settling { until, .. } if now >= *until => self.settle(now),
             State::Closing { until } if now >= *until => {
                 let recorder = self.peers.recorder.clone();
                 let limit = RECORDED_LIMIT.as_secs();
-                self.note_failure(Reason::NodeDied, &recorder, format!("no confirmation within {limit} s that the episode is recorded"));
+                self.note_failure(
+                    Reason::NodeDied,
+                    &recorder,
+                    format!("no confirmation within {limit} s that the episode is recorded"),
+                );
                 self.close(now, None);
             }
             State::Leaving { until, .. } if now >= *until => self.state = State::Left,
@@ -213,7 +268,10 @@ impl Session {
             return;
         }
         if !self.asked.robot.is_empty() && card.robot != self.asked.robot {
-            let message = format!("setting ROBOT is {:?}, this dataflow's robot is {:?}", self.asked.robot, card.robot);
+            let message = format!(
+                "setting ROBOT is {:?}, this dataflow's robot is {:?}",
+                self.asked.robot, card.robot
+            );
             self.fail(now, Reason::Error, &robot, message);
             return;
         }
@@ -260,12 +318,18 @@ impl Session {
                     return;
                 }
                 // 0 would mean no deadline at all.
-                let timeout = left.map_or(self.asked.cell_timeout, |left| left.min(self.asked.cell_timeout));
+                let timeout =
+                    left.map_or(self.asked.cell_timeout, |left| left.min(self.asked.cell_timeout));
                 let timeout = timeout.max(Duration::from_millis(1));
                 let (id, index) = self.live.begin_cell(&self.asked.run, self.episode(), title);
                 self.tell_cell("started", None);
                 self.state = State::Running { until: now + timeout + CELL_GRACE };
-                self.out.push(Out::Cell(Cell { id, index, code, timeout_ms: timeout.as_millis() as u64 }));
+                self.out.push(Out::Cell(Cell {
+                    id,
+                    index,
+                    code,
+                    timeout_ms: timeout.as_millis() as u64,
+                }));
             }
             Err(message) => self.fail(now, Reason::Error, "planner", message),
         }
@@ -282,7 +346,8 @@ impl Session {
         {
             self.settle(now);
         } else if self.live.may_tell(now, PROGRESS_EVERY) {
-            let (episode, control_steps, calls) = (self.episode(), self.live.control_step, self.live.calls());
+            let (episode, control_steps, calls) =
+                (self.episode(), self.live.control_step, self.live.calls());
             self.out.push(Out::Tell(Happening::Progress { episode, control_steps, calls }));
         }
     }
@@ -390,7 +455,10 @@ impl Session {
 
     /// The cell is done and everything it did is known.
     fn settle(&mut self, now: Instant) {
-        let State::Settling { result, .. } = std::mem::replace(&mut self.state, State::Thinking) else { return };
+        let State::Settling { result, .. } = std::mem::replace(&mut self.state, State::Thinking)
+        else {
+            return;
+        };
         let reason = if self.live.terminated {
             Some(Reason::Success)
         } else if self.live.truncated {
@@ -461,7 +529,11 @@ impl Session {
         self.finish(now);
         self.out.push(Out::Shutdown);
         let waiting: BTreeSet<String> = self.peers.all().difference(&self.gone).cloned().collect();
-        self.state = if waiting.is_empty() { State::Left } else { State::Leaving { until: now + LEAVING_LIMIT, waiting } };
+        self.state = if waiting.is_empty() {
+            State::Left
+        } else {
+            State::Leaving { until: now + LEAVING_LIMIT, waiting }
+        };
     }
 
     fn finish(&mut self, now: Instant) {
@@ -505,7 +577,9 @@ impl Session {
 
     /// The first failure is the one to blame; others follow from it.
     fn note_failure(&mut self, reason: Reason, node: &str, message: String) {
-        if matches!(self.broken, Some(Broken::Failed(_))) || matches!(self.state, State::Leaving { .. } | State::Left) {
+        if matches!(self.broken, Some(Broken::Failed(_)))
+            || matches!(self.state, State::Leaving { .. } | State::Left)
+        {
             return;
         }
         let failure = Failure { node: node.to_owned(), message };
@@ -520,8 +594,13 @@ impl Session {
 
     fn warn(&mut self, node: &str, message: &str) {
         if self.result.warnings.len() < MAX_WARNINGS {
-            self.result.warnings.push(Notice { node: node.to_owned(), message: message.to_owned() });
-            self.out.push(Out::Tell(Happening::Warning { node: node.to_owned(), message: message.to_owned() }));
+            self.result
+                .warnings
+                .push(Notice { node: node.to_owned(), message: message.to_owned() });
+            self.out.push(Out::Tell(Happening::Warning {
+                node: node.to_owned(),
+                message: message.to_owned(),
+            }));
         }
     }
 
@@ -546,7 +625,9 @@ impl Session {
             title: self.live.title.clone(),
             seconds: result.map(|r| r.elapsed_ns as f64 / 1e9),
             control_steps: result.map(|r| r.control_steps),
-            printed: result.map(|r| last_line(&r.stdout).chars().take(MAX_PRINTED).collect()).unwrap_or_default(),
+            printed: result
+                .map(|r| last_line(&r.stdout).chars().take(MAX_PRINTED).collect())
+                .unwrap_or_default(),
             error: result.map(|r| last_line(&r.error).to_owned()).unwrap_or_default(),
         };
         self.out.push(Out::Tell(told));

@@ -89,7 +89,8 @@ impl<B> Arrivals<B> {
     /// What the node should be told now, if anything.
     pub fn confirm(&mut self, now: Instant) -> Option<Confirmation> {
         let ask = self.gap_since.is_some() && self.asked.is_none_or(|at| now >= at + ASK_EVERY);
-        let confirm = self.through > self.confirmed && self.confirmed_at.is_none_or(|at| now >= at + CONFIRM_EVERY);
+        let confirm = self.through > self.confirmed
+            && self.confirmed_at.is_none_or(|at| now >= at + CONFIRM_EVERY);
         if !ask && !confirm {
             return None;
         }
@@ -121,8 +122,9 @@ impl<B> Arrivals<B> {
     /// When `confirm` or `give_up` has something to do.
     pub fn due(&self) -> Option<Instant> {
         let ask = self.gap_since.map(|since| self.asked.map_or(since, |at| at + ASK_EVERY));
-        let confirm =
-            (self.through > self.confirmed).then_some(self.confirmed_at.map(|at| at + CONFIRM_EVERY)).flatten();
+        let confirm = (self.through > self.confirmed)
+            .then_some(self.confirmed_at.map(|at| at + CONFIRM_EVERY))
+            .flatten();
         ask.into_iter().chain(confirm).min()
     }
 
@@ -152,7 +154,10 @@ impl<B> Arrivals<B> {
     }
 
     fn missing(&self) -> Vec<u64> {
-        (self.through..self.expected).filter(|n| !self.held.contains_key(n)).take(MAX_ASKED).collect()
+        (self.through..self.expected)
+            .filter(|n| !self.held.contains_key(n))
+            .take(MAX_ASKED)
+            .collect()
     }
 }
 
@@ -179,7 +184,10 @@ mod tests {
         assert_eq!(arrive(&mut a, 1, t), [1]);
         assert_eq!(a.confirm(t), None);
         assert_eq!(a.due(), Some(t + CONFIRM_EVERY));
-        assert_eq!(a.confirm(t + CONFIRM_EVERY), Some(Confirmation { through: 2, missing: vec![] }));
+        assert_eq!(
+            a.confirm(t + CONFIRM_EVERY),
+            Some(Confirmation { through: 2, missing: vec![] })
+        );
         assert_eq!(a.due(), None);
     }
 

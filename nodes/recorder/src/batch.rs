@@ -35,7 +35,9 @@ pub(crate) enum Refusal {
     Topic(String),
     #[error("topic {topic:?}: a batch of {bytes} bytes is too large, {MAX_BYTES} are allowed")]
     Size { topic: String, bytes: usize },
-    #[error("topic {topic:?}: expected rows with the columns episode, seq, sent_ns first, got {found}")]
+    #[error(
+        "topic {topic:?}: expected rows with the columns episode, seq, sent_ns first, got {found}"
+    )]
     Columns { topic: String, found: String },
     #[error("topic {0:?}: a batch with empty rows")]
     EmptyRows(String),
@@ -59,20 +61,24 @@ impl Incoming {
             return Err(Refusal::Size { topic: topic(), bytes });
         }
         let Some(array) = self.array.as_struct_opt() else {
-            return Err(Refusal::Columns { topic: topic(), found: self.array.data_type().to_string() });
+            return Err(Refusal::Columns {
+                topic: topic(),
+                found: self.array.data_type().to_string(),
+            });
         };
         let types = [DataType::Int64, DataType::UInt64, DataType::UInt64];
         let stamped = array.fields().len() >= STAMP_COLUMNS.len()
-            && array
-                .fields()
-                .iter()
-                .zip(STAMP_COLUMNS.iter().zip(&types))
-                .all(|(field, (name, data_type))| field.name() == name && field.data_type() == data_type);
+            && array.fields().iter().zip(STAMP_COLUMNS.iter().zip(&types)).all(
+                |(field, (name, data_type))| field.name() == name && field.data_type() == data_type,
+            );
         if !stamped {
-            let found: Vec<&str> = array.fields().iter().take(4).map(|f| f.name().as_str()).collect();
+            let found: Vec<&str> =
+                array.fields().iter().take(4).map(|f| f.name().as_str()).collect();
             return Err(Refusal::Columns { topic: topic(), found: format!("{found:?}") });
         }
-        if array.null_count() > 0 || array.columns()[..STAMP_COLUMNS.len()].iter().any(|c| c.null_count() > 0) {
+        if array.null_count() > 0
+            || array.columns()[..STAMP_COLUMNS.len()].iter().any(|c| c.null_count() > 0)
+        {
             return Err(Refusal::EmptyRows(topic()));
         }
         let metadata = HashMap::from([
@@ -123,7 +129,11 @@ pub(crate) mod tests {
 
     pub(crate) fn incoming<F: Frame>(episode: i64, frames: &[F]) -> Incoming {
         let rows = stamped_batch(episode, 0, 0, frames);
-        Incoming { topic: F::TOPIC.to_owned(), version: F::VERSION, array: Arc::new(StructArray::from(rows)) }
+        Incoming {
+            topic: F::TOPIC.to_owned(),
+            version: F::VERSION,
+            array: Arc::new(StructArray::from(rows)),
+        }
     }
 
     fn cancel(id: &str) -> Cancel {
@@ -147,7 +157,9 @@ pub(crate) mod tests {
 
     #[test]
     fn names_that_would_leave_the_folder_are_refused() {
-        for name in ["../x", "/etc/passwd", "a/b", "", ".", "a b", "State", "a\0", "über", &"x".repeat(65)] {
+        for name in
+            ["../x", "/etc/passwd", "a/b", "", ".", "a b", "State", "a\0", "über", &"x".repeat(65)]
+        {
             let batch = Incoming { topic: name.to_owned(), ..incoming(0, &[cancel("a")]) };
             assert!(matches!(batch.check(), Err(Refusal::Topic(_))), "{name:?}");
         }
@@ -155,7 +167,8 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_not_a_batch_of_rows_is_refused() {
-        let numbers = Incoming { topic: "x".into(), version: 1, array: Arc::new(Int64Array::from(vec![1])) };
+        let numbers =
+            Incoming { topic: "x".into(), version: 1, array: Arc::new(Int64Array::from(vec![1])) };
         assert!(matches!(numbers.check(), Err(Refusal::Columns { .. })));
         let frames = ruaflow_schemas::encode(&[cancel("a")]);
         let bare = Incoming { topic: "cancel".into(), version: 1, array: frames };

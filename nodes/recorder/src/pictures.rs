@@ -62,9 +62,16 @@ impl Pictures {
 
     /// An episode's scene stands.
     pub fn begin(&mut self, episode: u32, card: &Card) {
-        let named: Vec<Camera> =
-            VIEWS.iter().filter_map(|name| card.cameras.iter().find(|c| c.name == *name)).cloned().collect();
-        self.cameras = if named.is_empty() { card.cameras.iter().take(VIEWS.len()).cloned().collect() } else { named };
+        let named: Vec<Camera> = VIEWS
+            .iter()
+            .filter_map(|name| card.cameras.iter().find(|c| c.name == *name))
+            .cloned()
+            .collect();
+        self.cameras = if named.is_empty() {
+            card.cameras.iter().take(VIEWS.len()).cloned().collect()
+        } else {
+            named
+        };
         self.cameras.retain(|camera| is_camera_name(&camera.name));
         self.episode = episode;
         self.last_step = None;
@@ -102,7 +109,11 @@ impl Pictures {
 
     /// Pictures that have not come.
     pub fn missing(&self) -> Vec<Picture> {
-        self.asked.values().chain(self.waiting.iter().map(|(picture, _)| picture)).cloned().collect()
+        self.asked
+            .values()
+            .chain(self.waiting.iter().map(|(picture, _)| picture))
+            .cloned()
+            .collect()
     }
 
     /// Stops waiting for them.
@@ -131,7 +142,8 @@ impl Pictures {
                 depth: false,
                 segmentation: false,
             };
-            let picture = Picture { episode: self.episode, control_step, camera: camera.name.clone() };
+            let picture =
+                Picture { episode: self.episode, control_step, camera: camera.name.clone() };
             self.waiting.push_back((picture, request));
         }
     }
@@ -150,13 +162,16 @@ fn fit(width: u32, height: u32) -> (u32, u32) {
     if longer <= SIDE {
         return (width, height);
     }
-    let scale = |side: u32| ((u64::from(side) * u64::from(SIDE)).div_ceil(u64::from(longer)) as u32).max(1);
+    let scale =
+        |side: u32| ((u64::from(side) * u64::from(SIDE)).div_ceil(u64::from(longer)) as u32).max(1);
     (scale(width), scale(height))
 }
 
 /// A camera's name becomes part of a file's name.
 fn is_camera_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+    !name.is_empty()
+        && name.len() <= 64
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
 }
 
 #[cfg(test)]

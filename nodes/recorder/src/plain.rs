@@ -4,16 +4,23 @@
 use std::path::PathBuf;
 
 use arrow::array::{RecordBatch, StructArray};
-use ruaflow_record::{RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, row_json, write_atomically};
+use ruaflow_record::{
+    RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, row_json, write_atomically,
+};
 use ruaflow_schemas::{Card, Cell, CellResult, Frame};
 use serde_json::{Map, Value};
 
 use crate::batch::TopicRows;
 use crate::store::make_folder;
 
-/// Writes the plain files that some rows call for; rows of other topics are left alone.
-pub(crate) fn write(dir: &RunDir, rows: &TopicRows, from_planner: bool) -> Result<(), RecordError> {
-    let Some(episode) = rows.episode else { return Ok(()) };
+/// Writes the plain files that some rows of an episode call for; rows of other topics are left alone.
+pub(crate) fn write(
+    dir: &RunDir,
+    episode: Option<u32>,
+    rows: &TopicRows,
+    from_planner: bool,
+) -> Result<(), RecordError> {
+    let Some(episode) = episode else { return Ok(()) };
     match rows.topic.as_str() {
         // The robot's own card has no budgets yet.
         Card::TOPIC if from_planner => {
@@ -35,9 +42,15 @@ pub(crate) fn write(dir: &RunDir, rows: &TopicRows, from_planner: bool) -> Resul
                 for (row, result) in results.iter().enumerate() {
                     let mut json = frame_json(&rows.rows, row);
                     unfold_ledger(&mut json);
-                    write_atomically(&cell_file(dir, episode, result.index(), "json")?, pretty(json).as_bytes())?;
+                    write_atomically(
+                        &cell_file(dir, episode, result.index(), "json")?,
+                        pretty(json).as_bytes(),
+                    )?;
                     let text = cell_text(&result.to_owned());
-                    write_atomically(&cell_file(dir, episode, result.index(), "txt")?, text.as_bytes())?;
+                    write_atomically(
+                        &cell_file(dir, episode, result.index(), "txt")?,
+                        text.as_bytes(),
+                    )?;
                 }
             }
         }
@@ -46,7 +59,12 @@ pub(crate) fn write(dir: &RunDir, rows: &TopicRows, from_planner: bool) -> Resul
     Ok(())
 }
 
-fn cell_file(dir: &RunDir, episode: u32, index: u32, extension: &str) -> Result<PathBuf, RecordError> {
+fn cell_file(
+    dir: &RunDir,
+    episode: u32,
+    index: u32,
+    extension: &str,
+) -> Result<PathBuf, RecordError> {
     let folder = dir.cells_dir(episode);
     make_folder(&folder)?;
     Ok(folder.join(format!("{index:03}.{extension}")))
@@ -89,8 +107,15 @@ mod tests {
     fn a_cell_and_its_result_become_files() {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
-        let write_rows = |rows: Vec<TopicRows>| rows.iter().try_for_each(|r| write(&dir, r, true)).unwrap();
-        write_rows(incoming(2, &[Cell { index: 1, code: "print(1)\n".into(), ..Cell::default() }]).check().unwrap());
+        std::fs::create_dir(dir.episode_dir(2)).unwrap();
+        let write_rows = |rows: Vec<TopicRows>| {
+            rows.iter().try_for_each(|r| write(&dir, Some(2), r, true)).unwrap()
+        };
+        write_rows(
+            incoming(2, &[Cell { index: 1, code: "print(1)\n".into(), ..Cell::default() }])
+                .check()
+                .unwrap(),
+        );
         let entry = LedgerEntry {
             method: "move_to".into(),
             arguments: r#"{"xyz": [0, 0, 1]}"#.into(),
@@ -123,10 +148,10 @@ mod tests {
         std::fs::create_dir(dir.episode_dir(0)).unwrap();
         let card = Card { instruction: "stack".into(), ..Card::default() };
         let rows = incoming(0, &[card]).check().unwrap().remove(0);
-        write(&dir, &rows, false).unwrap();
+        write(&dir, Some(0), &rows, false).unwrap();
         let path = dir.episode_dir(0).join("card.json");
         assert!(!path.exists());
-        write(&dir, &rows, true).unwrap();
+        write(&dir, Some(0), &rows, true).unwrap();
         let json: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(json["instruction"], "stack");
     }

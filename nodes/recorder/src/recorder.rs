@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::arrivals::{Arrival, Arrivals};
 use crate::batch::{Incoming, TopicRows};
 use crate::pictures::{Mode, Picture, Pictures};
-use crate::store::{Store, make_folder};
 use crate::plain;
+use crate::store::{Store, make_folder};
 
 /// The planner waits for `recorded` a little longer than this.
 const CLOSE_WITHIN: Duration = Duration::from_secs(4);
@@ -161,7 +161,11 @@ impl Recorder {
                 self.warn("", &format!("no picture {}: {}", picture.file_name(), frame.error()));
                 continue;
             }
-            let rgb = Rgb { width: frame.width(), height: frame.height(), pixels: frame.color().to_vec() };
+            let rgb = Rgb {
+                width: frame.width(),
+                height: frame.height(),
+                pixels: frame.color().to_vec(),
+            };
             // A robot without a past pictures what is now.
             let picture = Picture { control_step: frame.control_step(), ..picture };
             self.keep_picture(&picture, &rgb);
@@ -188,7 +192,10 @@ impl Recorder {
             if let Some((lost, ready)) = source.arrivals.give_up(now) {
                 source.lost += lost.len() as u64;
                 let few: Vec<u64> = lost.iter().copied().take(8).collect();
-                self.warn(node, &format!("{} batches of rows of node {node:?} are lost: {few:?}", lost.len()));
+                self.warn(
+                    node,
+                    &format!("{} batches of rows of node {node:?} are lost: {few:?}", lost.len()),
+                );
                 self.write(node, ready, now);
             }
             let Some(source) = self.nodes.get_mut(node) else { continue };
@@ -221,7 +228,10 @@ impl Recorder {
 
     fn open(&mut self, data: &Value) {
         if self.store.is_none() {
-            let (run, dir) = (data["run"].as_str().unwrap_or_default(), data["dir"].as_str().unwrap_or_default());
+            let (run, dir) = (
+                data["run"].as_str().unwrap_or_default(),
+                data["dir"].as_str().unwrap_or_default(),
+            );
             match open_run(run, Path::new(dir)) {
                 Ok((dir, lock)) => {
                     self.store = Some(Store::new(dir));
@@ -237,7 +247,8 @@ impl Recorder {
     }
 
     fn flushed(&mut self, node: &str, episode: u32, data: &Value, now: Instant) {
-        if let (Some(source), Some(batches)) = (self.nodes.get_mut(node), data["batches"].as_u64()) {
+        if let (Some(source), Some(batches)) = (self.nodes.get_mut(node), data["batches"].as_u64())
+        {
             source.flushed = Some((episode, batches));
             source.arrivals.expect(batches, now);
         }
@@ -251,7 +262,9 @@ impl Recorder {
                         self.write_rows(node, &rows, now);
                     }
                 }
-                Err(refusal) => self.warn(node, &format!("rows of node {node:?} are refused: {refusal}")),
+                Err(refusal) => {
+                    self.warn(node, &format!("rows of node {node:?} are refused: {refusal}"))
+                }
             }
         }
     }
@@ -260,9 +273,9 @@ impl Recorder {
         let from_planner = node == self.planner;
         let Some(store) = &mut self.store else { return };
         if !self.broken {
-            let written = store
-                .append(rows)
-                .and_then(|oddity| plain::write(store.dir(), rows, from_planner).map(|()| oddity));
+            let written = store.append(rows).and_then(|done| {
+                plain::write(store.dir(), done.episode, rows, from_planner).map(|()| done.oddity)
+            });
             match written {
                 Ok(None) => {}
                 Ok(Some(oddity)) => self.warn(node, &oddity),
@@ -278,7 +291,10 @@ impl Recorder {
         match rows.topic.as_str() {
             Event::TOPIC => {
                 if let Ok(events) = frame_rows::<Event>(&rows.rows) {
-                    for row in events.iter().filter(|row| [event::FLUSHED, event::ENDED].contains(&row.kind())) {
+                    for row in events
+                        .iter()
+                        .filter(|row| [event::FLUSHED, event::ENDED].contains(&row.kind()))
+                    {
                         self.event(node, &row.to_owned(), now);
                     }
                 }
@@ -316,8 +332,12 @@ impl Recorder {
     fn close(&mut self, now: Instant) {
         let Some(closing) = &mut self.closing else { return };
         let episode = closing.episode;
-        let missing: Vec<String> =
-            self.nodes.iter().filter(|(_, s)| !s.gone && !s.is_whole(episode)).map(|(n, _)| n.clone()).collect();
+        let missing: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|(_, s)| !s.gone && !s.is_whole(episode))
+            .map(|(n, _)| n.clone())
+            .collect();
         let late = now >= closing.since + CLOSE_WITHIN;
         if !missing.is_empty() && !late && !self.broken {
             return;
@@ -357,7 +377,8 @@ impl Recorder {
             let (through, missing) = (confirmation.through, confirmation.missing);
             self.out.push(Out::Receipt(Receipt { node: node.clone(), through, missing }));
         }
-        let lost: u64 = self.nodes.values_mut().map(|source| std::mem::take(&mut source.lost)).sum();
+        let lost: u64 =
+            self.nodes.values_mut().map(|source| std::mem::take(&mut source.lost)).sum();
         let last = self.last;
         let data = json!({
             "episode": episode,
@@ -381,7 +402,9 @@ impl Recorder {
         let path = folder.join(picture.file_name());
         match image_codec::encode(rgb, Format::Png) {
             Ok(png) => {
-                if let Err(error) = make_folder(&folder).and_then(|()| write_atomically(&path, &png)) {
+                if let Err(error) =
+                    make_folder(&folder).and_then(|()| write_atomically(&path, &png))
+                {
                     self.fail(&error);
                 }
             }
@@ -405,11 +428,18 @@ impl Recorder {
 
     /// Sends an event. No journal holds the recorder's own, so it writes them itself.
     fn say(&mut self, kind: &'static str, message: String, data: Value) {
-        let frame =
-            Event { kind: kind.to_owned(), node: self.name.clone(), message: message.clone(), data: data.to_string() };
+        let frame = Event {
+            kind: kind.to_owned(),
+            node: self.name.clone(),
+            message: message.clone(),
+            data: data.to_string(),
+        };
         self.out.push(Out::Event { kind, message, data });
-        let sent_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
-        let rows = stamped_batch(self.episode.map_or(-1, i64::from), self.events_sent, sent_ns, &[frame]);
+        let sent_ns = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |d| d.as_nanos() as u64);
+        let rows =
+            stamped_batch(self.episode.map_or(-1, i64::from), self.events_sent, sent_ns, &[frame]);
         self.events_sent += 1;
         if let Some(store) = &mut self.store
             && !self.broken
@@ -444,7 +474,7 @@ mod tests {
     use std::fs;
 
     use ruaflow_record::{RunResult, read_rows};
-    use ruaflow_schemas::{Bytes, Camera, Cancel, encode};
+    use ruaflow_schemas::{Bytes, Camera, Cancel, Cell, encode};
 
     use super::*;
     use crate::batch::tests::incoming;
@@ -508,7 +538,9 @@ mod tests {
 
         fn kinds(&mut self) -> Vec<&'static str> {
             let out = self.out();
-            out.iter().filter_map(|o| if let Out::Event { kind, .. } = o { Some(*kind) } else { None }).collect()
+            out.iter()
+                .filter_map(|o| if let Out::Event { kind, .. } = o { Some(*kind) } else { None })
+                .collect()
         }
 
         fn recorded(&mut self) -> Option<Value> {
@@ -520,7 +552,9 @@ mod tests {
 
         fn asked(&mut self) -> Vec<String> {
             let out = self.out();
-            out.into_iter().filter_map(|o| if let Out::FrameRequest(r) = o { Some(r.id) } else { None }).collect()
+            out.into_iter()
+                .filter_map(|o| if let Out::FrameRequest(r) = o { Some(r.id) } else { None })
+                .collect()
         }
 
         fn begin(&mut self, episode: u32) {
@@ -538,7 +572,8 @@ mod tests {
 
         fn picture(&mut self, id: &str) {
             let color = Bytes(vec![7; 2 * 2 * 3]);
-            let frame = CameraFrame { id: id.into(), width: 2, height: 2, color, ..CameraFrame::default() };
+            let frame =
+                CameraFrame { id: id.into(), width: 2, height: 2, color, ..CameraFrame::default() };
             let rows = Rows::read("frame", CameraFrame::VERSION, encode(&[frame])).unwrap();
             self.recorder.frame(&rows);
         }
@@ -639,13 +674,19 @@ mod tests {
             told = bench.recorded();
         }
         let data = told.unwrap();
-        assert_eq!((data["complete"].clone(), data["lost_batches"].clone()), (false.into(), 2.into()));
+        assert_eq!(
+            (data["complete"].clone(), data["lost_batches"].clone()),
+            (false.into(), 2.into())
+        );
 
         bench.begin(1);
         bench.end(1);
         bench.wait(CLOSE_WITHIN);
         let data = bench.recorded().unwrap();
-        assert_eq!((data["complete"].clone(), data["missing"].clone()), (false.into(), json!(["libero"])));
+        assert_eq!(
+            (data["complete"].clone(), data["missing"].clone()),
+            (false.into(), json!(["libero"]))
+        );
     }
 
     #[test]
@@ -718,12 +759,25 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_an_unheard_of_episode_is_not_worth_a_folder() {
+        let mut bench = Bench::new(Mode::Off);
+        bench.begin(0);
+        bench.send("planner", 999, Cell { index: 1, code: "1".into(), ..Cell::default() });
+        bench.send("planner", 0, Cell { index: 1, code: "2".into(), ..Cell::default() });
+        assert_eq!(bench.kinds(), [event::WARNING]);
+        assert_eq!(fs::read_dir(bench.dir.episodes_dir()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(bench.dir.cells_dir(0).join("001.py")).unwrap(), "2");
+    }
+
+    #[test]
     fn an_unknown_topic_is_recorded_under_its_own_schema() {
         let mut bench = Bench::new(Mode::Off);
         bench.begin(0);
-        let odd = Incoming { topic: "touch".into(), version: 9, ..incoming(0, &[Cancel::default()]) };
+        let odd =
+            Incoming { topic: "touch".into(), version: 9, ..incoming(0, &[Cancel::default()]) };
         bench.recorder.batch("libero", Some(0), odd, bench.now);
-        let mut reader = ruaflow_record::TopicReader::open(&bench.dir.topic_path(Some(0), "touch")).unwrap();
+        let mut reader =
+            ruaflow_record::TopicReader::open(&bench.dir.topic_path(Some(0), "touch")).unwrap();
         assert_eq!(reader.next_batch().unwrap().unwrap().num_rows(), 1);
         assert_eq!(reader.schema().unwrap().metadata()["schema_version"], "9");
     }

@@ -21,8 +21,14 @@ pub(crate) struct Store {
     prepared: BTreeSet<u32>,
 }
 
-/// What is odd about rows, in words for a warning.
-pub(crate) type Oddity = Option<String>;
+/// What became of rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Appended {
+    /// Episode they lie with; nothing when they lie with those outside one.
+    pub episode: Option<u32>,
+    /// What is odd about them, in words for a warning.
+    pub oddity: Option<String>,
+}
 
 impl Store {
     pub fn new(dir: RunDir) -> Self {
@@ -41,10 +47,14 @@ impl Store {
     ///
     /// Rows with another schema than their file get a file of their own, and
     /// rows of an episode that is not under way go where those outside one are.
-    pub fn append(&mut self, rows: &TopicRows) -> Result<Oddity, RecordError> {
+    pub fn append(&mut self, rows: &TopicRows) -> Result<Appended, RecordError> {
         let episode = rows.episode.filter(|n| self.is_under_way(*n));
         let mut oddity = (episode != rows.episode).then(|| {
-            format!("topic {:?}: rows of episode {:?}, which is not under way", rows.topic, rows.episode.unwrap_or(0))
+            format!(
+                "topic {:?}: rows of episode {:?}, which is not under way",
+                rows.topic,
+                rows.episode.unwrap_or(0)
+            )
         });
         let schema = rows.rows.schema();
         let count: usize = self.open.values().map(Vec::len).sum();
@@ -54,13 +64,21 @@ impl Store {
         let at = match at {
             Some(at) => at,
             None if files.len() == MAX_SHAPES || count >= MAX_FILES => {
-                return Ok(Some(format!("topic {:?}: too many schemas or topics, rows are not recorded", rows.topic)));
+                let oddity = format!(
+                    "topic {:?}: too many schemas or topics, rows are not recorded",
+                    rows.topic
+                );
+                return Ok(Appended { episode: None, oddity: Some(oddity) });
             }
             None => {
                 let shape = files.len() + 1;
-                let name = if shape == 1 { rows.topic.clone() } else { format!("{}.{shape}", rows.topic) };
+                let name =
+                    if shape == 1 { rows.topic.clone() } else { format!("{}.{shape}", rows.topic) };
                 if shape > 1 {
-                    oddity = Some(format!("topic {:?}: its schema has changed, recorded as {name:?}", rows.topic));
+                    oddity = Some(format!(
+                        "topic {:?}: its schema has changed, recorded as {name:?}",
+                        rows.topic
+                    ));
                 }
                 if let Some(n) = episode
                     && self.prepared.insert(n)
@@ -72,7 +90,7 @@ impl Store {
             }
         };
         files[at].append(&rows.rows)?;
-        Ok(oddity)
+        Ok(Appended { episode, oddity })
     }
 
     /// Waits until all rows are on the disk.
@@ -127,7 +145,8 @@ mod tests {
     use crate::batch::tests::incoming;
 
     fn cancels(episode: i64, ids: &[&str]) -> TopicRows {
-        let frames: Vec<Cancel> = ids.iter().map(|id| Cancel { id: (*id).into(), reason: String::new() }).collect();
+        let frames: Vec<Cancel> =
+            ids.iter().map(|id| Cancel { id: (*id).into(), reason: String::new() }).collect();
         incoming(episode, &frames).check().unwrap().remove(0)
     }
 
@@ -145,9 +164,10 @@ mod tests {
     #[test]
     fn rows_are_readable_at_once_and_lie_with_their_episode() {
         let (_tmp, mut store) = store();
-        assert_eq!(store.append(&cancels(-1, &["out"])).unwrap(), None);
-        assert_eq!(store.append(&cancels(0, &["a", "b"])).unwrap(), None);
-        assert_eq!(store.append(&cancels(0, &["c"])).unwrap(), None);
+        assert_eq!(store.append(&cancels(-1, &["out"])).unwrap(), Appended::default());
+        let appended = Appended { episode: Some(0), oddity: None };
+        assert_eq!(store.append(&cancels(0, &["a", "b"])).unwrap(), appended);
+        assert_eq!(store.append(&cancels(0, &["c"])).unwrap(), appended);
         assert_eq!(ids(store.dir(), None, "cancel"), ["out"]);
         assert_eq!(ids(store.dir(), Some(0), "cancel"), ["a", "b", "c"]);
     }
@@ -157,10 +177,14 @@ mod tests {
         let (_tmp, mut store) = store();
         store.append(&cancels(0, &["a"])).unwrap();
         let rows = stamped_batch(0, 0, 0, &[Receipt::default()]);
-        let other = Incoming { topic: "cancel".into(), version: 1, array: Arc::new(StructArray::from(rows)) };
+        let other = Incoming {
+            topic: "cancel".into(),
+            version: 1,
+            array: Arc::new(StructArray::from(rows)),
+        };
         let other = other.check().unwrap().remove(0);
-        assert!(store.append(&other).unwrap().unwrap().contains("schema has changed"));
-        assert_eq!(store.append(&other).unwrap(), None, "one warning is enough");
+        assert!(store.append(&other).unwrap().oddity.unwrap().contains("schema has changed"));
+        assert_eq!(store.append(&other).unwrap().oddity, None, "one warning is enough");
         store.append(&cancels(0, &["b"])).unwrap();
         assert_eq!(ids(store.dir(), Some(0), "cancel"), ["a", "b"]);
         assert!(store.dir().topic_path(Some(0), "cancel.2").exists());
@@ -172,7 +196,7 @@ mod tests {
         let results: Vec<_> = (0..10)
             .map(|version| {
                 let batch = Incoming { version, ..incoming(0, &[Cancel::default()]) };
-                store.append(&batch.check().unwrap()[0]).unwrap()
+                store.append(&batch.check().unwrap()[0]).unwrap().oddity
             })
             .collect();
         assert!(results[9].as_ref().unwrap().contains("not recorded"));
@@ -182,12 +206,13 @@ mod tests {
     #[test]
     fn rows_of_an_unheard_of_episode_make_no_folder() {
         let (_tmp, mut store) = store();
-        assert!(store.append(&cancels(4_000_000_000, &["far"])).unwrap().is_some());
+        let far = store.append(&cancels(4_000_000_000, &["far"])).unwrap();
+        assert!(far.oddity.is_some() && far.episode.is_none());
         assert_eq!(ids(store.dir(), None, "cancel"), ["far"]);
         store.set_current(5);
-        assert!(store.append(&cancels(3, &["old"])).unwrap().is_some());
+        assert!(store.append(&cancels(3, &["old"])).unwrap().oddity.is_some());
         for episode in [4, 5, 6] {
-            assert_eq!(store.append(&cancels(episode, &["x"])).unwrap(), None);
+            assert_eq!(store.append(&cancels(episode, &["x"])).unwrap().oddity, None);
         }
     }
 
@@ -202,7 +227,8 @@ mod tests {
             let file = fs::File::open(store.dir().topic_path(Some(n), "cancel")).unwrap();
             let mut reader = arrow::ipc::reader::StreamReader::try_new(file, None).unwrap();
             while reader.next().is_some() {}
-            reader.is_finished() && fs::read(store.dir().topic_path(Some(n), "cancel")).unwrap().ends_with(&[0; 4])
+            reader.is_finished()
+                && fs::read(store.dir().topic_path(Some(n), "cancel")).unwrap().ends_with(&[0; 4])
         };
         assert!(ended(0));
         store.finish_all().unwrap();

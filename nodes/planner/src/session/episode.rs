@@ -59,15 +59,18 @@ impl Live {
         self.calls += result.ledger.len() as u64;
         self.stateful_calls += result.ledger.iter().filter(|call| call.stateful).count() as u64;
         if !result.finish_status.is_empty() {
-            self.finish =
-                Some(Finish { status: result.finish_status.clone(), summary: result.finish_summary.clone() });
+            self.finish = Some(Finish {
+                status: result.finish_status.clone(),
+                summary: result.finish_summary.clone(),
+            });
         }
         true
     }
 
     /// Whether the results of all calls of a cell have come.
     pub fn knows(&self, cell: &CellResult) -> bool {
-        let last = cell.ledger.iter().filter(|call| call.stateful && call.ok).map(|call| call.step).max();
+        let last =
+            cell.ledger.iter().filter(|call| call.stateful && call.ok).map(|call| call.step).max();
         let over = cell.status != "episode_finished" || self.terminated || self.truncated;
         last.is_none_or(|step| self.step >= step) && over
     }

@@ -53,8 +53,15 @@ impl Stage {
         };
         let (planner, now) = (asked.planner.clone(), Instant::now());
         let session = Session::new(asked, peers, "2026-01-01T00:00:00Z".into(), now, now);
-        let mut stage =
-            Stage { session, backend: None, card: Card::default(), planner, now, out: Vec::new(), steps: 0 };
+        let mut stage = Stage {
+            session,
+            backend: None,
+            card: Card::default(),
+            planner,
+            now,
+            out: Vec::new(),
+            steps: 0,
+        };
         stage.settle();
         stage
     }
@@ -98,7 +105,12 @@ impl Stage {
     }
 
     fn event(&mut self, node: &str, kind: &str, data: Value) {
-        let event = Event { kind: kind.into(), node: node.into(), message: "why".into(), data: data.to_string() };
+        let event = Event {
+            kind: kind.into(),
+            node: node.into(),
+            message: "why".into(),
+            data: data.to_string(),
+        };
         self.session.event(self.now, node, &event);
         self.settle();
     }
@@ -122,8 +134,15 @@ impl Stage {
 
     /// The robot answers the reset that was sent last.
     fn card(&mut self) {
-        let id = self.sent(|o| if let Out::Reset(reset) = o { Some(reset.id.clone()) } else { None });
-        let card = Card { id, robot: "libero".into(), instruction: "lift".into(), judged: true, ..Card::default() };
+        let id =
+            self.sent(|o| if let Out::Reset(reset) = o { Some(reset.id.clone()) } else { None });
+        let card = Card {
+            id,
+            robot: "libero".into(),
+            instruction: "lift".into(),
+            judged: true,
+            ..Card::default()
+        };
         self.session.card(self.now, card);
         self.settle();
     }
@@ -143,8 +162,10 @@ impl Stage {
         let id = self.sent(|o| if let Out::Cell(cell) = o { Some(cell.id.clone()) } else { None });
         let entry = |n| LedgerEntry { stateful: true, ok: true, step: n, ..LedgerEntry::default() };
         let ledger = (self.steps.saturating_sub(calls) + 1..=self.steps).map(entry).collect();
-        let error = if status == "ok" { String::new() } else { "Traceback\nValueError: no\n".to_owned() };
-        let result = CellResult { id, status: status.into(), ledger, error, ..CellResult::default() };
+        let error =
+            if status == "ok" { String::new() } else { "Traceback\nValueError: no\n".to_owned() };
+        let result =
+            CellResult { id, status: status.into(), ledger, error, ..CellResult::default() };
         self.session.cell_result(self.now, result);
         self.settle();
     }
@@ -163,7 +184,10 @@ impl Stage {
     }
 
     fn ended(&self) -> Option<Reason> {
-        self.out.iter().rev().find_map(|o| if let Out::Ended { reason, .. } = o { Some(*reason) } else { None })
+        self.out
+            .iter()
+            .rev()
+            .find_map(|o| if let Out::Ended { reason, .. } = o { Some(*reason) } else { None })
     }
 
     fn said_goodbye(&self) -> bool {
@@ -193,7 +217,10 @@ fn a_script_is_played_to_its_end() {
     assert!(stage.said_goodbye());
     let result = stage.result();
     assert_eq!((result.status, result.environment_success), (Status::Completed, false));
-    assert_eq!((result.cells, result.calls, result.stateful_calls, result.env_steps), (2, 3, 3, 31));
+    assert_eq!(
+        (result.cells, result.calls, result.stateful_calls, result.env_steps),
+        (2, 3, 3, 31)
+    );
     assert!(result.episodes[0].recorded);
     assert!(!stage.session.has_left());
     stage.all_leave();
@@ -255,7 +282,9 @@ fn cells_that_fail_or_finish_end_a_script() {
 fn truncation_is_told_from_success() {
     let mut stage = Stage::in_episode("# %%\n1\n# %%\n2\n");
     let observation = Observation { control_step: 300, truncated: true, ..Observation::default() };
-    stage.session.call_result(stage.now, &CallResult { step: 1, observation, ..CallResult::default() });
+    stage
+        .session
+        .call_result(stage.now, &CallResult { step: 1, observation, ..CallResult::default() });
     stage.cell("episode_finished", 0);
     assert_eq!(stage.ended(), Some(Reason::Truncated));
 }
@@ -266,7 +295,10 @@ fn several_episodes_run_one_after_the_other_with_their_seeds() {
     stage.all_ready();
     for episode in 0..3 {
         stage.card();
-        assert_eq!(stage.sent(|o| if let Out::Reset(r) = o { Some(r.seed) } else { None }), 10 + u64::from(episode));
+        assert_eq!(
+            stage.sent(|o| if let Out::Reset(r) = o { Some(r.seed) } else { None }),
+            10 + u64::from(episode)
+        );
         stage.steps = 0;
         stage.call(5, episode == 1);
         stage.cell("ok", 1);
@@ -278,7 +310,10 @@ fn several_episodes_run_one_after_the_other_with_their_seeds() {
     assert_eq!(result.seeds, [10, 11, 12]);
     let reasons: Vec<_> = result.episodes.iter().filter_map(|e| e.reason).collect();
     assert_eq!(reasons, [Reason::PolicyFinished, Reason::Success, Reason::PolicyFinished]);
-    assert_eq!((result.status, result.environment_success, result.env_steps), (Status::Completed, false, 15));
+    assert_eq!(
+        (result.status, result.environment_success, result.env_steps),
+        (Status::Completed, false, 15)
+    );
     let begun = |o: &Out| matches!(o, Out::Begin { .. });
     assert_eq!(stage.count(begun), 3);
 }
@@ -310,7 +345,9 @@ fn a_reset_is_repeated_and_its_refusal_ends_the_run() {
     stage.settle();
     assert_eq!(stage.ended(), None);
     let id = stage.sent(|o| if let Out::Reset(reset) = o { Some(reset.id.clone()) } else { None });
-    stage.session.card(stage.now, Card { id, error: "unknown suite \"x\"".into(), ..Card::default() });
+    stage
+        .session
+        .card(stage.now, Card { id, error: "unknown suite \"x\"".into(), ..Card::default() });
     stage.settle();
     assert_eq!(stage.ended(), Some(Reason::Error));
     stage.recorded(0);
@@ -377,7 +414,10 @@ fn a_recorder_that_does_not_confirm_fails_the_run() {
     stage.wait(5.0);
     assert!(stage.said_goodbye());
     let result = stage.result();
-    assert_eq!((result.status, result.error.as_ref().unwrap().node.as_str()), (Status::Failed, "recorder"));
+    assert_eq!(
+        (result.status, result.error.as_ref().unwrap().node.as_str()),
+        (Status::Failed, "recorder")
+    );
     assert!(!result.episodes[0].recorded);
 }
 
@@ -406,7 +446,10 @@ fn a_persons_stop_ends_the_run_as_interrupted() {
         stage.cell("cancelled", 0);
         stage.recorded(0);
         assert!(stage.said_goodbye());
-        assert_eq!((stage.result().status, stage.result().episodes.len()), (Status::Interrupted, 1));
+        assert_eq!(
+            (stage.result().status, stage.result().episodes.len()),
+            (Status::Interrupted, 1)
+        );
     }
 }
 
@@ -418,14 +461,19 @@ fn dora_stopping_leaves_a_finished_result_at_once() {
     stage.settle();
     assert!(stage.session.has_left());
     let result = stage.result();
-    assert_eq!((result.status, result.reason, result.env_steps), (Status::Interrupted, Some(Reason::Stopped), 9));
+    assert_eq!(
+        (result.status, result.reason, result.env_steps),
+        (Status::Interrupted, Some(Reason::Stopped), 9)
+    );
     assert_eq!(result.episodes[0].status, Status::Interrupted);
 }
 
 #[test]
 fn wall_clock_time_limits_cells_and_thinking() {
     let mut stage = Stage::in_episode("# %%\n1\n# %%\n2\n# %%\n3\n");
-    let timeout = |stage: &Stage| stage.sent(|o| if let Out::Cell(cell) = o { Some(cell.timeout_ms) } else { None });
+    let timeout = |stage: &Stage| {
+        stage.sent(|o| if let Out::Cell(cell) = o { Some(cell.timeout_ms) } else { None })
+    };
     assert_eq!(timeout(&stage), 60_000);
     stage.wait(50.0);
     stage.cell("ok", 0);
@@ -441,7 +489,8 @@ fn a_slow_backend_does_not_outlast_the_budget() {
     stage.session.state = State::Thinking;
     stage.wait(100.0);
     assert_eq!(stage.ended(), Some(Reason::Budget));
-    let late = Thought { episode: 0, turn: Ok(Turn::Cell { code: "2".into(), title: String::new() }) };
+    let late =
+        Thought { episode: 0, turn: Ok(Turn::Cell { code: "2".into(), title: String::new() }) };
     let cells = stage.count(|o| matches!(o, Out::Cell(_)));
     stage.session.thought(stage.now, late);
     stage.settle();
@@ -501,7 +550,8 @@ fn an_old_answer_of_an_earlier_episode_changes_nothing() {
     stage.cell("ok", 0);
     stage.recorded(0);
     stage.card();
-    let old = CellResult { id: "r-0-cell-1".into(), status: "error".into(), ..CellResult::default() };
+    let old =
+        CellResult { id: "r-0-cell-1".into(), status: "error".into(), ..CellResult::default() };
     stage.session.cell_result(stage.now, old);
     stage.recorded(0);
     assert!(matches!(stage.session.state, State::Running { .. }));
@@ -514,7 +564,10 @@ fn settings_reach_the_result() {
     assert!(Asked::read(&settings, std::path::Path::new("/"), SystemTime::UNIX_EPOCH).is_err());
     let stage = Stage::in_episode("1\n");
     let result = stage.result();
-    assert_eq!((result.suite.as_str(), result.task, result.seed, result.settle), ("libero_spatial", 2, 10, 15));
+    assert_eq!(
+        (result.suite.as_str(), result.task, result.seed, result.settle),
+        ("libero_spatial", 2, 10, 15)
+    );
     assert_eq!((result.budget_s, result.max_episode_steps), (100.0, 300));
     assert_eq!(result.task_language, "lift");
     assert_eq!(result.status, Status::Running);
