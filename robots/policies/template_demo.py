@@ -8,7 +8,12 @@ print(f"{robo.task}: the hand is at {home}, open by {state.gripper_opening} m")
 
 # %% Raise it
 raised = robo.move_to([home[0], home[1], 0.7], gripper=robo.OPEN)
-print("raised" if raised.reached else f"only as far as {raised.final_eef_pos}", "in", raised.steps_used, "steps")
+print(
+    "raised" if raised.reached else f"only as far as {raised.final_eef_pos}",
+    "in",
+    raised.steps_used,
+    "steps",
+)
 
 # %% Wave, twice, as far to each side as the last move really came
 x, y, z = raised.final_eef_pos
@@ -30,5 +35,7 @@ except ValueError as error:
 robo.set_gripper(robo.CLOSE, steps=6)
 let_go = robo.release()
 back = robo.move_to(home)
-print(f"opened from {let_go.start_gripper_opening} to {let_go.final_gripper_opening} m; home again: {back.reached}")
+print(
+    f"opened from {let_go.start_gripper_opening} to {let_go.final_gripper_opening} m; home again: {back.reached}"
+)
 finish("success", "waved")
