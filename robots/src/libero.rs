@@ -63,7 +63,7 @@ pub(crate) static API: RobotApi = RobotApi {
         Method {
             name: "move_to",
             doc: "Moves the gripper in a straight line to xyz and keeps its orientation, unless \
-                  target_yaw is given. Ends when within tol, when it stalls, or after max_steps.",
+                  target_yaw is given. Ends when within tol, or after max_steps.",
             params: &[
                 XYZ,
                 gripper(-1.0),
@@ -112,7 +112,7 @@ pub(crate) static API: RobotApi = RobotApi {
         Method {
             name: "move_pose",
             doc: "Moves to xyz while turning to target_pitch and target_yaw. Ends when position \
-                  and the given angles are within tol and ori_tol, when it stalls, or after max_steps.",
+                  and the given angles are within tol and ori_tol, or after max_steps.",
             params: &[
                 XYZ,
                 Param::keyword(

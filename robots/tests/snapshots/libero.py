@@ -126,7 +126,7 @@ class Robo:
         return State(_call("state", {"step": step}))
 
     def move_to(self, xyz, gripper=-1.0, *, tol=0.012, step_clip=0.025, max_steps=80, target_yaw=None, yaw_step_clip=0.1, action_scale=0.05):
-        """Moves the gripper in a straight line to xyz and keeps its orientation, unless target_yaw is given. Ends when within tol, when it stalls, or after max_steps.
+        """Moves the gripper in a straight line to xyz and keeps its orientation, unless target_yaw is given. Ends when within tol, or after max_steps.
 
         xyz (3 floats, m): target of the gripper centre in the world frame
         gripper (float or "hold"): gripper command during the motion; "hold" repeats the last non-zero command
@@ -145,7 +145,7 @@ class Robo:
         return Move(_call("move_to", {"xyz": xyz, "gripper": gripper, "tol": tol, "step_clip": step_clip, "max_steps": max_steps, "target_yaw": target_yaw, "yaw_step_clip": yaw_step_clip, "action_scale": action_scale}))
 
     def move_pose(self, xyz, *, target_pitch=None, target_yaw=None, gripper=-1.0, step_clip=0.02, pitch_step=0.08, yaw_step=0.08, tol=0.012, ori_tol=0.05, max_steps=150, action_scale=0.05):
-        """Moves to xyz while turning to target_pitch and target_yaw. Ends when position and the given angles are within tol and ori_tol, when it stalls, or after max_steps.
+        """Moves to xyz while turning to target_pitch and target_yaw. Ends when position and the given angles are within tol and ori_tol, or after max_steps.
 
         xyz (3 floats, m): target of the gripper centre in the world frame
         target_pitch (float, rad, or None): tilt to reach; 0 points straight down
