@@ -260,6 +260,8 @@ impl Runner {
                 if let Some(running) = &mut self.running {
                     running.end = Some(End::Done(done, output));
                 }
+                // Only open when the cell was interrupted in it.
+                self.cancel_call("the cell ended");
                 self.finish_if_ended()?;
             }
             ChildEvent::Exited { exit, output } => self.exited(exit, output)?,
@@ -323,15 +325,14 @@ impl Runner {
         self.cancel_call(reason);
     }
 
+    /// Ends the motion of the pending call; it is still answered, with how far it came.
     fn cancel_call(&mut self, reason: &str) {
         let call = self.running.as_mut().and_then(|running| running.call.as_mut());
-        if let Some(call) = call {
-            // It is still answered, with how far it came.
+        if let Some(call) = call.filter(|call| !call.cancelled) {
+            call.cancelled = true;
             call.deadline = call.deadline.min(Instant::now() + CALL_MARGIN);
-            self.out.push_back(Outgoing::Cancel(Cancel {
-                id: call.id.clone(),
-                reason: reason.to_owned(),
-            }));
+            self.out
+                .push_back(Outgoing::Cancel(Cancel { id: call.id.clone(), reason: reason.to_owned() }));
         }
     }
 
@@ -383,6 +384,7 @@ impl Runner {
             started,
             deadline: started,
             timeout: Duration::ZERO,
+            cancelled: false,
         };
         let answer = if running.call.is_some() {
             Answer::refused(Refusal::Tool, "one call at a time")

@@ -40,6 +40,7 @@ pub(crate) struct PendingCall {
     /// When the controller counts as silent.
     pub(crate) deadline: Instant,
     pub(crate) timeout: Duration,
+    pub(crate) cancelled: bool,
 }
 
 /// The cell was asked to end.

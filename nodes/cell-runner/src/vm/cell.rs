@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::RecvTimeoutError;
+use crossbeam_channel::{RecvTimeoutError, TryRecvError};
 use ruaflow_robots::Checked;
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef, PyTupleRef};
 use rustpython_vm::scope::Scope;
@@ -47,7 +47,19 @@ impl<'vm> Session<'vm> {
 
     /// Runs what comes, for ever.
     pub(super) fn serve(&mut self) {
-        for message in link::get().messages() {
+        let messages = link::get().messages();
+        let mut warm = false;
+        loop {
+            let message = match messages.try_recv() {
+                Err(TryRecvError::Empty) if !warm => {
+                    self.warm_up();
+                    warm = true;
+                    continue;
+                }
+                Err(TryRecvError::Empty) => messages.recv().ok(),
+                other => other.ok(),
+            };
+            let Some(message) = message else { return };
             match message {
                 ToChild::Init { robot } => {
                     if let Err(error) = self.init(&robot) {
@@ -61,6 +73,14 @@ impl<'vm> Session<'vm> {
                 // An answer that came after its cell was interrupted.
                 ToChild::Reply { .. } | ToChild::Interrupt { .. } => {}
             }
+        }
+    }
+
+    /// Loads in idle time what takes long, so that a new process is up soon.
+    fn warm_up(&self) {
+        if let Ok(runtime) = &self.runtime {
+            // What fails here fails again, and with an answer, when it is needed.
+            let _ = self.vm.call_method(runtime, "warm_up", ());
         }
     }
 

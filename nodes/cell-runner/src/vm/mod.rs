@@ -11,6 +11,7 @@ mod link;
 mod native;
 
 use std::fs::File;
+use std::mem::ManuallyDrop;
 use std::thread;
 
 use rustpython_vm::signal::user_signal_channel;
@@ -43,19 +44,18 @@ fn serve(mut from_node: File, to_node: File, memory_bytes: u64) -> ! {
         .name("cell".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(move || {
-            let vm = interpreter::build(interrupted);
-            vm.enter(|vm| {
+            let _end = EndOfProcess;
+            // Finalizing one that ran foreign code would be a risk without a gain.
+            let interpreter = ManuallyDrop::new(interpreter::build(interrupted));
+            interpreter.enter(|vm| {
                 let mut session = Session::new(vm);
                 if let Err(error) = confine::limit_memory(memory_bytes) {
                     eprintln!("cell: {error}");
-                    std::process::exit(1);
+                    return;
                 }
                 link::get().send(&FromChild::Ready);
                 session.serve();
             });
-            // Without its interpreter the process is of no use; finalizing one
-            // that ran foreign code is a risk without a gain.
-            std::process::exit(0);
         })
         .and_then(|_| {
             thread::Builder::new().name("flush".to_owned()).spawn(|| link::get().flush_in_time())
@@ -73,5 +73,14 @@ fn serve(mut from_node: File, to_node: File, memory_bytes: u64) -> ! {
                 std::process::exit(1);
             }
         }
+    }
+}
+
+/// Ends the process with the interpreter's thread, also when that panics.
+struct EndOfProcess;
+
+impl Drop for EndOfProcess {
+    fn drop(&mut self) {
+        std::process::exit(1);
     }
 }

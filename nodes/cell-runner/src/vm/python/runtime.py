@@ -1,9 +1,10 @@
 """What every cell finds: exceptions, results, and the names that are no part of `robo`."""
 
 import builtins
+# It needs modules that are taken away once this one is loaded.
+import importlib.machinery
 import sys
 import time
-import traceback
 
 import _cell
 
@@ -172,6 +173,11 @@ def install():
     time.sleep = _cell.sleep
 
 
+def warm_up():
+    """Loads what the first error needs, while nobody waits."""
+    import traceback
+
+
 def make_robo(names):
     """The `robo` of this episode, from the names that its generated source defined."""
     robo_class = names["Robo"]
@@ -184,6 +190,8 @@ def make_robo(names):
 
 def format_error(error):
     """The traceback as Python prints it, without the frames of RuaFlow itself."""
+    import traceback
+
     report = traceback.TracebackException.from_exception(error)
     hide(report, set())
     return "".join(report.format())
