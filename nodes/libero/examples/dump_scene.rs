@@ -28,7 +28,8 @@ fn main() -> eyre::Result<()> {
     let (_, problem) = libero::suites::find(&data, suite)?.task(&data, task)?;
     let composition = libero::mjcf::compose(&data, &problem)?;
     let compose_s = started.elapsed().as_secs_f64();
-    std::fs::write(format!("{mjb}.xml"), composition.xml).wrap_err("the MJCF can't be written")?;
+    std::fs::write(format!("{mjb}.xml"), composition.visual_xml)
+        .wrap_err("the MJCF can't be written")?;
 
     let started = Instant::now();
     let scene = Scene::load(&data, suite, task)?;
@@ -37,7 +38,9 @@ fn main() -> eyre::Result<()> {
     let mut physics = Physics::new(ModelView::new(scene.model.clone()))?;
     let mut resets = Vec::new();
     let mut reset_s = Vec::new();
-    let mut model = MjModel::clone(&scene.model);
+    let started = Instant::now();
+    let mut model = MjModel::clone(&*scene.visual_model.get()?);
+    let visual_s = started.elapsed().as_secs_f64();
     for seed in seeds {
         let seed: u64 = seed.parse().wrap_err("a SEED is a number")?;
         let started = Instant::now();
@@ -76,6 +79,7 @@ fn main() -> eyre::Result<()> {
     let dump = json!({
         "compose_s": compose_s,
         "load_s": load_s,
+        "visual_s": visual_s,
         "reset_s": reset_s,
         "instruction": scene.task.instruction,
         "names": names(&scene.model),

@@ -22,4 +22,5 @@ pub mod scene;
 pub mod sim;
 pub mod state;
 pub mod suites;
+pub mod visual_model;
 pub mod workspace;

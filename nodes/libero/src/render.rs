@@ -10,6 +10,7 @@ use crate::gl::{Gl, NoEgl};
 use crate::physics::{ModelView, Physics, PhysicsError};
 use crate::scene::Scene;
 use crate::state::SimState;
+use crate::visual_model::{VisualModel, VisualModelError};
 
 /// Smallest and largest side of a picture, pixels.
 pub const SIDES: std::ops::RangeInclusive<u32> = 1..=2048;
@@ -25,13 +26,18 @@ pub enum RenderError {
     #[error(transparent)]
     NoEgl(#[from] NoEgl),
     #[error(transparent)]
+    Model(#[from] VisualModelError),
+    #[error(transparent)]
     Physics(#[from] PhysicsError),
 }
 
 /// What a renderer needs of a scene. Can be sent to the thread that renders.
 #[derive(Clone)]
 pub struct RenderScene {
+    /// Without looks, for names and numbers.
     model: Arc<MjModel>,
+    /// With looks, compiled by the first renderer.
+    visual_model: Arc<VisualModel>,
     /// Bodies of the fixtures, in the order of [`SimState::fixtures`].
     fixture_bodies: Vec<usize>,
     /// Sites that show or hide, in the order of [`SimState::visuals`].
@@ -56,8 +62,14 @@ impl RenderScene {
                 label_of_geom[geom] = instances.len() as u32;
             }
         }
-        let model = Arc::clone(model);
-        RenderScene { model, fixture_bodies, toggle_sites, instances, label_of_geom }
+        RenderScene {
+            model: Arc::clone(model),
+            visual_model: Arc::clone(&scene.visual_model),
+            fixture_bodies,
+            toggle_sites,
+            instances,
+            label_of_geom,
+        }
     }
 
     /// Names of the instances; label `i + 1` of a segmentation is entry `i`.
@@ -115,9 +127,10 @@ pub struct Renderer {
 
 impl Renderer {
     pub fn new(scene: RenderScene) -> Result<Self, RenderError> {
-        let view = ModelView::new(Arc::clone(&scene.model));
+        let model = scene.visual_model.get()?;
         let toggles = scene.toggle_sites.iter();
-        let hidden_alpha = toggles.map(|&site| scene.model.site_rgba()[site][3]).collect();
+        let hidden_alpha = toggles.map(|&site| model.site_rgba()[site][3]).collect();
+        let view = ModelView::new(model);
         Ok(Renderer { scene, gl: None, physics: Physics::new(view)?, hidden_alpha })
     }
 

@@ -16,6 +16,7 @@ use crate::{
     rng::NumpyRandom,
     sampler::{Crowded, Extent, Placement, PlacementPlan, PlanError},
     suites::{self, SuiteError, Task, TaskError},
+    visual_model::{self, VisualModel},
 };
 
 /// How often a reset starts over when something finds no place.
@@ -94,8 +95,11 @@ pub enum SceneError {
 /// The model stays as it is compiled; what a reset moves, fixtures, lies in the
 /// physics' own view of it.
 pub struct Scene {
-    /// The compiled model, with the sites of robot, objects and fixtures hidden.
+    /// The compiled model without its looks, with the sites of gripper, objects and fixtures
+    /// hidden. Its physics is the reference's, bit for bit.
     pub model: Arc<MjModel>,
+    /// The model with its looks, for pictures; ids and states are the same.
+    pub visual_model: Arc<VisualModel>,
     /// The task.
     pub task: Task,
     /// What its file says.
@@ -145,7 +149,7 @@ impl Scene {
         let composition = mjcf::compose(data, &problem)?;
         let plan = PlacementPlan::new(&problem, &composition)?;
         let init_states = InitStates::read(&task.init_states)?;
-        let mut model = MjModel::from_xml_string(&composition.xml).map_err(|source| {
+        let mut model = MjModel::from_xml_string(&composition.physics_xml).map_err(|source| {
             SceneError::Compile { suite: task.suite.clone(), task: task.index, source }
         })?;
         let expected = 1 + model.nq() as usize + model.nv() as usize;
@@ -154,9 +158,20 @@ impl Scene {
             return Err(SceneError::Width { suite: task.suite, task: task.index, found, expected });
         }
         let names = SceneNames::find(&model, &composition, &problem.regions)?;
-        hide_sites(&mut model, &composition)?;
+        let hidden = hidden_sites(&model, &composition)?;
+        visual_model::hide_sites(&mut model, &hidden);
         let joint_draws = joint_draws(&model, &plan)?;
-        Ok(Self { model: Arc::new(model), task, problem, names, init_states, plan, joint_draws })
+        let visual_model = VisualModel::new(composition.visual_xml, hidden, &model);
+        Ok(Self {
+            model: Arc::new(model),
+            visual_model: Arc::new(visual_model),
+            task,
+            problem,
+            names,
+            init_states,
+            plan,
+            joint_draws,
+        })
     }
 
     /// Starts an episode as the reference does: seed, one reset, then initial
@@ -294,20 +309,16 @@ impl Scene {
     }
 }
 
-/// The reference turns the sites of gripper, objects and fixtures invisible at every reset.
-fn hide_sites(model: &mut MjModel, composition: &Composition) -> Result<(), NameError> {
+/// The sites of gripper, objects and fixtures, which the reference hides at every reset.
+fn hidden_sites(model: &MjModel, composition: &Composition) -> Result<Vec<usize>, NameError> {
     use mujoco_rs::mujoco_c::_mjtObjBase::mjOBJ_SITE;
 
     let sites = composition.objects.iter().flat_map(|object| &object.sites);
-    for name in sites.chain(&composition.gripper_sites) {
+    let id = |name: &String| {
         let missing = || NameError { kind: "site", name: name.clone() };
-        let id = model.name_to_id(mjOBJ_SITE, name).ok_or_else(missing)?;
-        let alpha = &mut model.site_rgba_mut()[id][3];
-        if *alpha > 0.0 {
-            *alpha = -*alpha;
-        }
-    }
-    Ok(())
+        model.name_to_id(mjOBJ_SITE, name).ok_or_else(missing)
+    };
+    sites.chain(&composition.gripper_sites).map(id).collect()
 }
 
 fn joint_draws(

@@ -5,6 +5,7 @@
 
 mod arena;
 mod dom;
+mod lean;
 mod object;
 mod part;
 mod robot;
@@ -28,8 +29,10 @@ const TIME_STEP: &str = "0.002";
 /// A composed model and what is known of its parts.
 #[derive(Debug, Clone)]
 pub struct Composition {
-    /// The MJCF text, with absolute asset paths.
-    pub xml: String,
+    /// The MJCF text that the reference compiles, with absolute asset paths.
+    pub visual_xml: String,
+    /// The same without textures and visual meshes, with the same ids.
+    pub physics_xml: String,
     /// The workspace.
     pub workspace: &'static Workspace,
     /// Objects, then fixtures, in the order of their bodies.
@@ -72,7 +75,12 @@ pub fn compose(data: &Data, problem: &Problem) -> Result<Composition, MjcfError>
         scene.merge_assets(&object.part);
         dom::append(scene.section_mut("worldbody"), object.body.clone());
     }
-    let xml = dom::write(&scene.root)
-        .map_err(|error| MjcfError::model(&scene.path, error.to_string()))?;
-    Ok(Composition { xml, workspace, objects, zones, gripper_sites: robot.gripper_sites })
+    let text = |scene: &Part| {
+        dom::write(&scene.root).map_err(|error| MjcfError::model(&scene.path, error.to_string()))
+    };
+    let visual_xml = text(&scene)?;
+    lean::leave_out_looks(&mut scene.root);
+    let physics_xml = text(&scene)?;
+    let gripper_sites = robot.gripper_sites;
+    Ok(Composition { visual_xml, physics_xml, workspace, objects, zones, gripper_sites })
 }

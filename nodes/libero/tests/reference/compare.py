@@ -20,11 +20,11 @@ from pathlib import Path
 import reference
 
 
-def digests(model) -> dict:
-    """Every array of a model as a short hash."""
+def digests(model, **instead) -> dict:
+    """Every array of a model as a short hash, some of them replaced."""
     return {
         name: f"{array.dtype}{list(array.shape)}{hashlib.sha256(array.tobytes()).hexdigest()[:16]}"
-        for name, array in reference.array_fields(model).items()
+        for name, array in (reference.array_fields(model) | instead).items()
         # A number that MuJoCo gives each compilation of its own.
         if name != "signature"
     }
@@ -41,7 +41,7 @@ def reference_side(args, suite: str, task: int) -> dict:
     try:
         side = {"resets": [python.reset(seed) for seed in args.seeds]}
         # The model has fixtures where the last seed put them, as the Rust dump has.
-        side["fields"] = digests(python.model)
+        side["fields"] = digests(python.model, site_rgba=python.placed_site_rgba)
         side["names"] = reference.names(python.model)
         side["things"] = python.things()
         side["regions"] = python.regions()
@@ -88,6 +88,7 @@ def compare_task(args, suite: str, task: int, folder: Path) -> dict:
         "differing_resets": wrong,
         "attempts": [reset["attempts"] for reset in ours["resets"]],
         "load_s": ours["load_s"],
+        "visual_s": ours["visual_s"],
     }
 
 

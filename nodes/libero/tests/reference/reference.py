@@ -72,6 +72,8 @@ class Reference:
             self.env.reset()
         placed = self.data.qpos.copy()
         warm = self.data.qacc_warmstart.copy()
+        # The initial state may light a stove's burner, which is the simulator's part.
+        self.placed_site_rgba = self.model.site_rgba.copy()
         index = seed % len(self.states)
         self.env.set_init_state(self.states[index])
         inner = self.env.env
