@@ -50,7 +50,7 @@ frame! {
         segmentation: Vec<u32>,
         /// Instance names; label `i + 1` is entry `i`.
         instances: Vec<String>,
-        /// Intrinsic matrix, 3 x 3 by rows, pixels.
+        /// Intrinsic matrix, 3 x 3 by rows, pixels; the centre of pixel `(row, col)` is at `(col + 0.5, row + 0.5)`.
         intrinsics: [f64; 9],
         /// Camera to world, 4 x 4 by rows, metres; camera axes x right, y down, z forward.
         camera_to_world: [f64; 16],
