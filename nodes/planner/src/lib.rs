@@ -94,6 +94,9 @@ fn drive(node: &mut Node<Thought>, asked: Asked, mut desk: Desk, started: Instan
     desk.dir.free_reserve();
     let result = session.result();
     if let (Status::Failed, Some(error)) = (result.status, &result.error) {
+        if error.message.contains(&format!("{:?}", error.node)) {
+            bail!("{}", error.message);
+        }
         bail!("node {:?}: {}", error.node, error.message);
     }
     match desk.trouble {

@@ -21,22 +21,39 @@ pub(crate) fn line(what: &Happening) -> Option<String> {
         }
         Happening::Progress { .. } => return None,
         Happening::Warning { node, message } => format!("warning from {node}: {message}"),
-        Happening::Ended { episode, reason, success, control_steps, calls, cells, seconds } => {
-            let solved = if *success { "solved" } else { "not solved" };
+        Happening::Ended {
+            episode,
+            reason,
+            success,
+            judged,
+            control_steps,
+            calls,
+            cells,
+            seconds,
+        } => {
+            let solved = match (success, judged) {
+                (true, _) => "solved",
+                (false, true) => "not solved",
+                (false, false) => "over",
+            };
             format!(
                 "episode {episode}: {solved} ({}), {cells} cells, {calls} calls, {control_steps} control steps, {seconds:.1} s",
                 reason.as_str()
             )
         }
-        Happening::Verdict { status, solved, episodes, error, seconds, .. } => {
-            let end = match status {
-                Status::Completed => "completed".to_owned(),
-                Status::Interrupted => "interrupted".to_owned(),
-                _ => error
-                    .as_ref()
-                    .map_or("failed".to_owned(), |e| format!("failed, {}: {}", e.node, e.message)),
+        Happening::Verdict { status, judged, solved, episodes, error, seconds, .. } => {
+            let end = match (status, error) {
+                (Status::Completed, _) => "completed".to_owned(),
+                (Status::Interrupted, _) => "interrupted".to_owned(),
+                (_, Some(error)) => format!("failed, {}: {}", error.node, error.message),
+                (_, None) => "failed".to_owned(),
             };
-            format!("{end}: {solved} of {episodes} episodes solved, {seconds:.1} s")
+            let solved = if *judged {
+                format!("{solved} of {episodes} episodes solved, ")
+            } else {
+                String::new()
+            };
+            format!("{end}: {solved}{seconds:.1} s")
         }
     })
 }
@@ -82,6 +99,7 @@ mod tests {
                 episode: 0,
                 reason: Reason::CellError,
                 success: false,
+                judged: true,
                 control_steps: 31,
                 calls: 2,
                 cells: 1,
@@ -90,6 +108,7 @@ mod tests {
             Happening::Verdict {
                 status: Status::Failed,
                 success: false,
+                judged: true,
                 solved: 0,
                 episodes: 1,
                 error: Some(Failure {

@@ -35,7 +35,8 @@ pub fn run() -> Result<()> {
     if !node.peers_of("event").contains(PLANNER) {
         bail!("the dataflow must connect the output \"event\" of a node {PLANNER:?} to it");
     }
-    let mut recorder = Recorder::new(node.name(), PLANNER, node.peers_of(TOPIC), mode);
+    let mut recorder =
+        Recorder::new(node.name(), PLANNER, node.peers_of(TOPIC), node.peers_of("frame"), mode);
 
     let shutdown = loop {
         match step(&mut node, &mut recorder, None)? {

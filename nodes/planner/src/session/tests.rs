@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use ruaflow_kit::Settings;
-use ruaflow_record::Policy;
+use ruaflow_record::{Policy, Status};
 use ruaflow_schemas::{LedgerEntry, Observation};
 use serde_json::json;
 
@@ -411,7 +411,9 @@ fn without_a_recorder_nobody_is_waited_for() {
 fn a_recorder_that_does_not_confirm_fails_the_run() {
     let mut stage = Stage::in_episode("1\n");
     stage.cell("ok", 0);
-    stage.wait(5.0);
+    stage.wait(RECORDED_LIMIT.as_secs_f64() - 0.1);
+    assert!(!stage.said_goodbye());
+    stage.wait(0.1);
     assert!(stage.said_goodbye());
     let result = stage.result();
     assert_eq!(
