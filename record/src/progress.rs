@@ -74,6 +74,8 @@ pub enum Happening {
         episode: u32,
         reason: Reason,
         success: bool,
+        /// Whether a predicate judges it at all.
+        judged: bool,
         control_steps: u64,
         calls: u64,
         cells: u64,
@@ -83,6 +85,7 @@ pub enum Happening {
     Verdict {
         status: Status,
         success: bool,
+        judged: bool,
         solved: u32,
         episodes: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -413,7 +413,7 @@ fn a_recorder_that_does_not_confirm_fails_the_run() {
     stage.cell("ok", 0);
     stage.wait(RECORDED_LIMIT.as_secs_f64() - 0.1);
     assert!(!stage.said_goodbye());
-    stage.wait(0.1);
+    stage.wait(0.2);
     assert!(stage.said_goodbye());
     let result = stage.result();
     assert_eq!(
