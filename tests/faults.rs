@@ -18,7 +18,11 @@ fn refused<const N: usize>(args: [&str; N], code: i32, words: &[&str]) -> Finish
 
 #[test]
 fn names_and_numbers_that_are_not_there() {
-    refused(["--suite", "libero_spatal"], 2, &["\"libero_spatal\"", "\"libero_spatial\"", "rua suites"]);
+    refused(
+        ["--suite", "libero_spatal"],
+        2,
+        &["\"libero_spatal\"", "\"libero_spatial\"", "rua suites"],
+    );
     refused(["--task", "10"], 2, &["task 10", "0 to 9"]);
     refused(["--robot", "libro"], 2, &["\"libro\"", "\"libero\""]);
     refused(["--planner", "scrpt"], 2, &["\"scrpt\"", "script"]);
@@ -54,9 +58,12 @@ fn an_output_folder_that_cannot_be_used() {
     place.write("file", "");
     std::fs::create_dir(place.path("full")).unwrap();
     place.write("full/thesis.tex", "x");
-    for (out, code, words) in
-        [("full", 2, "not empty"), ("file", 2, "not a folder"), ("file/run", 2, "not a folder"), ("/proc/run", 1, "can't write")]
-    {
+    for (out, code, words) in [
+        ("full", 2, "not empty"),
+        ("file", 2, "not a folder"),
+        ("file/run", 2, "not a folder"),
+        ("/proc/run", 1, "can't write"),
+    ] {
         let ended = place.run(place.play_to(out, THREE_CELLS, []));
         ended.assert_code(code).assert_error(&[out, words, "--out"]);
     }
@@ -84,7 +91,9 @@ fn no_egl() {
     let place = Place::default();
     place.write("policy.py", "# %%\nrobo.set_gripper(1.0)\n");
     let mut command = place.rua(["play", "--policy", "policy.py", "--out", "out"]);
-    command.env("__EGL_VENDOR_LIBRARY_DIRS", place.path("no-drivers")).env("__EGL_VENDOR_LIBRARY_FILENAMES", "");
+    command
+        .env("__EGL_VENDOR_LIBRARY_DIRS", place.path("no-drivers"))
+        .env("__EGL_VENDOR_LIBRARY_FILENAMES", "");
     let ended = place.run(command);
     ended.assert_code(1).assert_error(&["EGL", "libegl1"]);
     place.assert_nothing_left();
@@ -106,7 +115,10 @@ fn on_a_small_disk(place: &Place, before: &str) -> Option<Finished> {
         \"$@\"; status=$?; cp -r disk/run copy; exit $status"
     );
     let mut command = place.command("unshare");
-    command.args(["-rm", "sh", "-c", &script, "sh"]).arg(root().join("bin/rua")).env("RUAFLOW_ROOT", root());
+    command
+        .args(["-rm", "sh", "-c", &script, "sh"])
+        .arg(root().join("bin/rua"))
+        .env("RUAFLOW_ROOT", root());
     command.args(["play", "--robot", "template", "--policy", "policy.py", "--out", "disk/run"]);
     Some(place.run(command))
 }
@@ -114,9 +126,14 @@ fn on_a_small_disk(place: &Place, before: &str) -> Option<Finished> {
 #[test]
 fn a_disk_that_is_full_before_the_run() {
     let place = Place::default();
-    let Some(ended) = on_a_small_disk(&place, "cat /dev/zero >disk/filler 2>/dev/null;") else { return };
+    let Some(ended) = on_a_small_disk(&place, "cat /dev/zero >disk/filler 2>/dev/null;") else {
+        return;
+    };
     ended.assert_code(1);
-    assert!(ended.err.contains("disk") && ended.err.contains("full") && ended.err.contains("--out"), "{ended}");
+    assert!(
+        ended.err.contains("disk") && ended.err.contains("full") && ended.err.contains("--out"),
+        "{ended}"
+    );
 }
 
 #[test]

@@ -91,7 +91,8 @@ fn all_nodes_are_killed_at_once() {
 fn dora_is_killed() {
     let place = Place::default();
     let running = in_the_middle(&place);
-    let dora = place.processes().into_iter().find(|p| p.command.contains("dora run")).expect("dora");
+    let dora =
+        place.processes().into_iter().find(|p| p.command.contains("dora run")).expect("dora");
     dora.signal(Signal::KILL);
     soon_over(&place, running).assert_code(1).assert_error(&["dora"]);
     assert_eq!(place.records().result().status, Status::Failed);
@@ -107,7 +108,7 @@ fn rua_is_killed_and_its_run_can_be_repaired() {
 
     running.signal(Signal::KILL);
     running.wait().assert_code(128 + 9);
-    wait_until("the nodes to end", || place.processes().is_empty());
+    wait_until("the nodes to end", || place.processes().is_empty() && !place.records().is_live());
     place.run(place.rua(["repair", "out"])).assert_code(0);
     let result = place.records().result();
     assert_ne!(result.status, Status::Running);

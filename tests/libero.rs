@@ -13,7 +13,11 @@ fn dora() -> std::path::PathBuf {
 
 fn assert_solved(records: &Records) {
     let result = records.result();
-    assert_eq!((result.status, result.reason), (Status::Completed, Some(Reason::Success)), "{result:?}");
+    assert_eq!(
+        (result.status, result.reason),
+        (Status::Completed, Some(Reason::Success)),
+        "{result:?}"
+    );
     assert!(result.environment_success && result.episodes[0].recorded);
 }
 
@@ -47,7 +51,8 @@ fn dora_run_and_dora_start_lead_to_the_same_states() {
     let daemon = Daemon::up(&place);
     let mut start = daemon.dora(["start"]);
     start.arg(&dataflow).arg("--attach");
-    for setting in [format!("OUT={}", place.path("start-out").display()), "PICTURES=off".to_owned()] {
+    for setting in [format!("OUT={}", place.path("start-out").display()), "PICTURES=off".to_owned()]
+    {
         start.args(["--env", &setting]);
     }
     place.run(start).assert_code(0);
@@ -83,7 +88,10 @@ impl<'a> Daemon<'a> {
     fn dora<const N: usize>(&self, args: [&str; N]) -> Command {
         // The nodes find the data where set-up has put it, not in this home.
         let data = std::env::var_os("RUAFLOW_HOME").map_or_else(
-            || std::path::PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cache/ruaflow"),
+            || {
+                std::path::PathBuf::from(std::env::var_os("HOME").expect("HOME"))
+                    .join(".cache/ruaflow")
+            },
             Into::into,
         );
         let mut command = self.place.command(dora());

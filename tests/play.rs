@@ -14,7 +14,16 @@ fn a_script_runs_to_its_end_with_whole_records() {
     ended.assert_code(0);
     place.assert_nothing_left();
     assert_eq!(ended.err, "", "{ended}");
-    for words in ["cell 1", "look", "at 0.40 m", "cell 2", "reached", "cell 3", "closed True", "✓ done (policy_finished)"] {
+    for words in [
+        "cell 1",
+        "look",
+        "at 0.40 m",
+        "cell 2",
+        "reached",
+        "cell 3",
+        "closed True",
+        "✓ done (policy_finished)",
+    ] {
         assert!(ended.out.contains(words), "no {words:?}; {ended}");
     }
     assert!(ended.out.contains(&place.path("out").display().to_string()), "{ended}");
@@ -33,12 +42,19 @@ fn a_script_runs_to_its_end_with_whole_records() {
     assert_eq!(records.rows::<Action>(0).len() as u64, result.env_steps);
 
     let asked: Vec<String> = records.rows::<Call>(0).into_iter().map(|call| call.id).collect();
-    let answered: Vec<String> = records.rows::<CallResult>(0).into_iter().map(|result| result.id).collect();
+    let answered: Vec<String> =
+        records.rows::<CallResult>(0).into_iter().map(|result| result.id).collect();
     assert_eq!(asked, answered);
     let cells: Vec<u32> = records.rows::<Cell>(0).iter().map(|cell| cell.index).collect();
     assert_eq!(cells, [1, 2, 3]);
     assert!(records.rows::<CellResult>(0).iter().all(|cell| cell.status == "ok"));
-    for name in ["dora.log", "settings.json", "progress.jsonl", "episodes/000/card.json", "episodes/000/cells/002.py"] {
+    for name in [
+        "dora.log",
+        "settings.json",
+        "progress.jsonl",
+        "episodes/000/card.json",
+        "episodes/000/cells/002.py",
+    ] {
         assert!(records.path(name).is_file(), "no {name}");
     }
     let printed = std::fs::read_to_string(records.path("episodes/000/cells/001.txt")).unwrap();
@@ -55,7 +71,11 @@ fn three_episodes_run_in_one_set_of_processes() {
     let seeds: Vec<u64> = result.episodes.iter().map(|episode| episode.seed).collect();
     assert_eq!(seeds, [4, 5, 6]);
     for episode in &result.episodes {
-        assert_eq!((episode.status, episode.recorded, episode.cells), (Status::Completed, true, 3), "{episode:?}");
+        assert_eq!(
+            (episode.status, episode.recorded, episode.cells),
+            (Status::Completed, true, 3),
+            "{episode:?}"
+        );
         let steps = records.rows::<Observation>(episode.episode).len() as u64;
         assert_eq!(steps, episode.env_steps + 1);
     }
@@ -97,7 +117,8 @@ fn the_result_can_be_had_as_json_alone() {
     let place = Place::default();
     let ended = place.run(place.play(THREE_CELLS, ["--json"]));
     ended.assert_code(0);
-    let printed: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_else(|e| panic!("{e}; {ended}"));
+    let printed: serde_json::Value =
+        serde_json::from_str(&ended.out).unwrap_or_else(|e| panic!("{e}; {ended}"));
     assert_eq!(printed["result"]["status"], "completed");
     assert_eq!(printed["dir"], place.path("out").display().to_string());
 }
@@ -106,7 +127,8 @@ fn the_result_can_be_had_as_json_alone() {
 fn a_run_without_a_folder_goes_to_runs_under_its_own_name() {
     let place = Place::default();
     place.write("policy.py", "# %%\nprint(1)\n");
-    let ended = place.run(place.rua(["play", "--robot", "template", "--policy", "policy.py", "--json"]));
+    let ended =
+        place.run(place.rua(["play", "--robot", "template", "--policy", "policy.py", "--json"]));
     ended.assert_code(0);
     let printed: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     let dir = std::path::PathBuf::from(printed["dir"].as_str().unwrap());
@@ -118,7 +140,13 @@ fn a_run_without_a_folder_goes_to_runs_under_its_own_name() {
 fn settings_of_the_callers_shell_do_not_get_in() {
     let place = Place::default();
     let mut command = place.play(THREE_CELLS, []);
-    for (name, value) in [("EPISODES", "7"), ("SEED", "x"), ("RUN_ID", "../x"), ("CELL_TIMEOUT_S", "0.001"), ("OUT", "elsewhere")] {
+    for (name, value) in [
+        ("EPISODES", "7"),
+        ("SEED", "x"),
+        ("RUN_ID", "../x"),
+        ("CELL_TIMEOUT_S", "0.001"),
+        ("OUT", "elsewhere"),
+    ] {
         command.env(name, value);
     }
     place.run(command).assert_code(0);
@@ -132,15 +160,20 @@ fn what_a_node_reads_is_nowhere_shown() {
     let running = place.start(place.play("# %%\ntime.sleep(3)\n", []));
     wait_until("the settings file", || settings_file(&place).is_some());
     let file = settings_file(&place).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     running.wait().assert_code(0);
     assert!(!file.exists());
-    let words: BTreeSet<String> = place.processes().into_iter().map(|process| process.command).collect();
+    let words: BTreeSet<String> =
+        place.processes().into_iter().map(|process| process.command).collect();
     assert!(words.is_empty(), "{words:?}");
 }
 
 fn settings_file(place: &Place) -> Option<std::path::PathBuf> {
     let entries = std::fs::read_dir(place.path("run/ruaflow")).ok()?;
-    entries.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|e| e == "json"))
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|e| e == "json"))
 }

@@ -179,8 +179,15 @@ mod tests {
 
     #[test]
     fn numbers_out_of_range_are_wrong_usage() {
-        for bad in [["--seed", "4294967296"], ["--seed", "-1"], ["--episodes", "0"], ["--task", "x"], ["--pictures", "all"]] {
-            let error = Rua::try_parse_from(["rua", "play"].into_iter().chain(bad)).err().expect("refused");
+        for bad in [
+            ["--seed", "4294967296"],
+            ["--seed", "-1"],
+            ["--episodes", "0"],
+            ["--task", "x"],
+            ["--pictures", "all"],
+        ] {
+            let error =
+                Rua::try_parse_from(["rua", "play"].into_iter().chain(bad)).err().expect("refused");
             assert_eq!(error.exit_code(), 2, "{bad:?}");
         }
     }

@@ -24,7 +24,9 @@ impl Clone {
             }
         };
         if !root.join("dataflows").is_dir() {
-            bail!("no dataflows/ in {root:?}: start rua as `./rua` in its clone, or set RUAFLOW_ROOT to the clone");
+            bail!(
+                "no dataflows/ in {root:?}: start rua as `./rua` in its clone, or set RUAFLOW_ROOT to the clone"
+            );
         }
         Ok(Clone { root })
     }
@@ -49,7 +51,8 @@ impl Clone {
     /// `PATH` with the Python that dora came with first, for nodes in Python.
     pub fn path_variable(dora: &Path) -> OsString {
         let rest = std::env::var_os("PATH").unwrap_or_default();
-        let folders = dora.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&rest));
+        let folders =
+            dora.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&rest));
         std::env::join_paths(folders).unwrap_or(rest)
     }
 

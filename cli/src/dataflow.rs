@@ -15,7 +15,8 @@ pub struct Dataflow {
 
 impl Dataflow {
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).wrap_err_with(|| format!("can't read the dataflow {path:?}"))?;
+        let text = std::fs::read_to_string(path)
+            .wrap_err_with(|| format!("can't read the dataflow {path:?}"))?;
         Ok(Self::parse(path, &text))
     }
 
@@ -74,7 +75,8 @@ impl Dataflow {
 fn scalar(value: &str) -> &str {
     let value = value.trim();
     for quote in ['"', '\''] {
-        if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+        if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote))
+        {
             return inner;
         }
     }

@@ -10,10 +10,19 @@ use crate::print;
 
 pub fn run(args: &Demo) -> Result<ExitCode> {
     // The dataflow's own defaults are the demo episode.
-    let play = Play { robot: "libero".to_owned(), scene: Scene::default(), out: args.out.clone(), ..Play::default() };
+    let play = Play {
+        robot: "libero".to_owned(),
+        scene: Scene::default(),
+        out: args.out.clone(),
+        ..Play::default()
+    };
     let request = Request::check(&play)?;
-    print::line("The demo: cells of Python pick up a bowl in a LIBERO-PRO scene and put it on a plate.");
-    print::line("Its policy knows where to look: it shows how things work together, not how clever they are.");
+    print::line(
+        "The demo: cells of Python pick up a bowl in a LIBERO-PRO scene and put it on a plate.",
+    );
+    print::line(
+        "Its policy knows where to look: it shows how things work together, not how clever they are.",
+    );
     print::line("");
     let verdict = play::play(&request, false)?;
     print::line("");

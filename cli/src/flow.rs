@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use eyre::{Context as _, Result};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal,
+};
 
 use crate::clone::Clone;
 use crate::processes;
@@ -199,7 +201,10 @@ fn failure(line: &str) -> Option<NodeFailure> {
     let (node, rest) = rest.split_once(':')?;
     let reason = rest.trim().strip_prefix("daemon ")?;
     let reason = reason.split(" with stderr output").next().unwrap_or(reason);
-    reason.starts_with("exited").then(|| NodeFailure { node: node.trim().to_owned(), reason: reason.trim_end_matches(':').to_owned() })
+    reason.starts_with("exited").then(|| NodeFailure {
+        node: node.trim().to_owned(),
+        reason: reason.trim_end_matches(':').to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -210,10 +215,18 @@ mod tests {
     fn a_failed_node_is_found_in_the_output() {
         let killed = "14:11:44 ERROR  cell-runner: daemon exited because of signal SIGKILL";
         let found = failure(killed).unwrap();
-        assert_eq!((found.node.as_str(), found.reason.as_str()), ("cell-runner", "exited because of signal SIGKILL"));
+        assert_eq!(
+            (found.node.as_str(), found.reason.as_str()),
+            ("cell-runner", "exited because of signal SIGKILL")
+        );
         let code = "14:11:44 ERROR  b: daemon exited with code 1 with stderr output:";
         assert_eq!(failure(code).unwrap().reason, "exited with code 1");
-        for other in ["14:11:44 INFO   b: daemon b finished successfully", "", "ERROR", "14:11:44 ERROR  b: disk full"] {
+        for other in [
+            "14:11:44 INFO   b: daemon b finished successfully",
+            "",
+            "ERROR",
+            "14:11:44 ERROR  b: disk full",
+        ] {
             assert_eq!(failure(other), None, "{other:?}");
         }
     }

@@ -7,7 +7,9 @@
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
+};
 
 const POLL: Duration = Duration::from_millis(20);
 /// A killed process in a system call may take a moment to go.

@@ -37,6 +37,8 @@ fn file_line(file: &RepairedFile) -> String {
     match file {
         RepairedFile { removed: true, .. } => format!("removed {path}: it held no whole row"),
         RepairedFile { cut_bytes: 0, batches, .. } => format!("closed {path}: {batches} batches"),
-        RepairedFile { cut_bytes, batches, .. } => format!("closed {path}: {batches} batches, {cut_bytes} bytes of a torn one cut off"),
+        RepairedFile { cut_bytes, batches, .. } => {
+            format!("closed {path}: {batches} batches, {cut_bytes} bytes of a torn one cut off")
+        }
     }
 }

@@ -20,7 +20,11 @@ impl SettingsFile {
     pub fn write(settings: &BTreeMap<String, String>) -> Result<Self> {
         let folder = ruaflow_kit::runtime_dir().wrap_err("no place for the settings")?;
         sweep(&folder);
-        let path = folder.join(format!("{PREFIX}{}-{}.json", std::process::id(), uuid::Uuid::new_v4().simple()));
+        let path = folder.join(format!(
+            "{PREFIX}{}-{}.json",
+            std::process::id(),
+            uuid::Uuid::new_v4().simple()
+        ));
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -50,7 +54,10 @@ fn sweep(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')).map(|(pid, _)| pid);
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'))
+            .map(|(pid, _)| pid);
         if let Some(pid) = owner
             && !Path::new("/proc").join(pid).exists()
         {

@@ -14,8 +14,9 @@ use crate::print;
 pub fn run(args: &Stop) -> Result<ExitCode> {
     let run = choose(args.run.as_deref(), ruaflow_kit::live_runs()?)?;
     let command = if args.now { Command::StopNow } else { Command::Stop };
-    let answer = ruaflow_kit::ask(&run, command)
-        .wrap_err_with(|| format!("run {run:?} does not answer; is it still live? `rua stop` without a name looks"))?;
+    let answer = ruaflow_kit::ask(&run, command).wrap_err_with(|| {
+        format!("run {run:?} does not answer; is it still live? `rua stop` without a name looks")
+    })?;
     print::line(format!("{run}: {answer}"));
     Ok(ExitCode::SUCCESS)
 }
@@ -26,7 +27,9 @@ fn choose(named: Option<&str>, mut live: Vec<String>) -> Result<String> {
         return match live.len() {
             0 => bail!("no run is live"),
             1 => Ok(live.remove(0)),
-            _ => Err(usage(format!("several runs are live, name one of them: {}", live.join(", ")))),
+            _ => {
+                Err(usage(format!("several runs are live, name one of them: {}", live.join(", "))))
+            }
         };
     };
     let run = match Path::new(name).is_dir() {
@@ -34,7 +37,11 @@ fn choose(named: Option<&str>, mut live: Vec<String>) -> Result<String> {
         false => name.to_owned(),
     };
     if !live.contains(&run) {
-        let those = if live.is_empty() { "none is".to_owned() } else { format!("those that are: {}", live.join(", ")) };
+        let those = if live.is_empty() {
+            "none is".to_owned()
+        } else {
+            format!("those that are: {}", live.join(", "))
+        };
         bail!("run {run:?} is not live; {those}");
     }
     Ok(run)
@@ -58,7 +65,9 @@ mod tests {
     fn otherwise_it_says_what_is_live() {
         assert_eq!(choose(None, vec![]).unwrap_err().to_string(), "no run is live");
         assert!(choose(None, live(&["a", "b"])).unwrap_err().to_string().contains("a, b"));
-        assert!(choose(Some("c"), live(&["a"])).unwrap_err().to_string().contains("those that are: a"));
+        assert!(
+            choose(Some("c"), live(&["a"])).unwrap_err().to_string().contains("those that are: a")
+        );
     }
 
     #[test]

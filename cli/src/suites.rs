@@ -30,7 +30,8 @@ pub fn find(data: &Data, name: &str) -> Result<Suite> {
 
 fn list_suites(data: &Data, as_json: bool) -> Result<()> {
     let all = suites::all(data)?;
-    let complete = |suite: &Suite| suite.entries(data).iter().filter(|task| task.missing.is_empty()).count();
+    let complete =
+        |suite: &Suite| suite.entries(data).iter().filter(|task| task.missing.is_empty()).count();
     if as_json {
         let rows = all.iter().map(|suite| json!({ "suite": suite.name, "tasks": suite.tasks.len(), "complete": complete(suite) }));
         return print::json(&rows.collect::<Vec<_>>());
@@ -42,7 +43,11 @@ fn list_suites(data: &Data, as_json: bool) -> Result<()> {
             n if n == suite.tasks.len() => ", all incomplete".to_owned(),
             n => format!(", {n} incomplete"),
         };
-        print::line(format_args!("{:width$}  {:3} tasks{incomplete}", suite.name, suite.tasks.len()));
+        print::line(format_args!(
+            "{:width$}  {:3} tasks{incomplete}",
+            suite.name,
+            suite.tasks.len()
+        ));
     }
     Ok(())
 }
@@ -56,7 +61,10 @@ fn list_tasks(data: &Data, suite: &Suite, as_json: bool) -> Result<()> {
         let instruction = task.instruction.as_deref().unwrap_or(&task.name);
         print::line(format_args!("{:3}  {instruction}", task.index));
         if !task.missing.is_empty() {
-            print::line(format_args!("     incomplete, can't run; missing: {}", task.missing.join(", ")));
+            print::line(format_args!(
+                "     incomplete, can't run; missing: {}",
+                task.missing.join(", ")
+            ));
         }
     }
     Ok(())

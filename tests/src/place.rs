@@ -20,7 +20,10 @@ pub fn root() -> PathBuf {
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
     };
     let root = root.canonicalize().expect("the clone");
-    assert!(root.join("bin/rua").is_file(), "bin/rua is missing in {root:?}: run `./rua setup` first");
+    assert!(
+        root.join("bin/rua").is_file(),
+        "bin/rua is missing in {root:?}: run `./rua setup` first"
+    );
     root
 }
 
@@ -61,9 +64,24 @@ impl Place {
     /// A command that begins in this place and takes its processes along.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.dir.path()).env(MARK, self.path("run")).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+        command
+            .current_dir(self.dir.path())
+            .env(MARK, self.path("run"))
+            .env_remove("RUST_BACKTRACE")
+            .stdin(Stdio::null());
         // What is the caller's must not decide a test.
-        for setting in ["SUITE", "TASK", "SEED", "SETTLE", "EPISODES", "PLANNER", "POLICY", "OUT", "PICTURES", "RUA_SETTINGS"] {
+        for setting in [
+            "SUITE",
+            "TASK",
+            "SEED",
+            "SETTLE",
+            "EPISODES",
+            "PLANNER",
+            "POLICY",
+            "OUT",
+            "PICTURES",
+            "RUA_SETTINGS",
+        ] {
             command.env_remove(setting);
         }
         command
@@ -80,9 +98,15 @@ impl Place {
         self.play_to("out", policy, args)
     }
 
-    pub fn play_to<'a>(&self, out: &str, policy: &str, args: impl IntoIterator<Item = &'a str>) -> Command {
+    pub fn play_to<'a>(
+        &self,
+        out: &str,
+        policy: &str,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Command {
         self.write("policy.py", policy);
-        let mut command = self.rua(["play", "--robot", "template", "--policy", "policy.py", "--out", out]);
+        let mut command =
+            self.rua(["play", "--robot", "template", "--policy", "policy.py", "--out", out]);
         command.args(args);
         command
     }
@@ -99,7 +123,10 @@ impl Place {
     /// Starts a command on a terminal of its own, on which keys can be pressed.
     pub fn start_on_terminal(&self, mut command: Command) -> (Running, Terminal) {
         let (terminal, theirs) = Terminal::open();
-        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        command
+            .stdin(theirs.try_clone().unwrap())
+            .stdout(theirs.try_clone().unwrap())
+            .stderr(theirs);
         terminal.be_controlling(&mut command);
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let [out, err] = ["out", "err"].map(|kind| self.path(&format!("printed-{number}.{kind}")));
@@ -136,7 +163,11 @@ impl Place {
     pub fn assert_nothing_left(&self) {
         let start = Instant::now();
         while !self.processes().is_empty() {
-            assert!(start.elapsed() < Duration::from_secs(5), "left behind: {:#?}", self.processes());
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "left behind: {:#?}",
+                self.processes()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         let left = std::fs::read_dir(self.path("run/ruaflow")).into_iter().flatten();
@@ -174,7 +205,9 @@ impl Running {
             status = self.child.try_wait().unwrap();
             std::thread::sleep(Duration::from_millis(10));
         }
-        self.finished(status.and_then(|status| status.code().or(status.signal().map(|signal| 128 + signal))))
+        self.finished(
+            status.and_then(|status| status.code().or(status.signal().map(|signal| 128 + signal))),
+        )
     }
 
     fn finished(&self, code: Option<i32>) -> Finished {

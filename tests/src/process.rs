@@ -22,8 +22,10 @@ impl Process {
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .filter_map(Pid::from_raw)
             .filter(|pid| {
-                let environment = std::fs::read(format!("/proc/{pid}/environ", pid = pid.as_raw_nonzero()));
-                environment.is_ok_and(|bytes| bytes.split(|b| *b == 0).any(|variable| variable == wanted))
+                let environment =
+                    std::fs::read(format!("/proc/{pid}/environ", pid = pid.as_raw_nonzero()));
+                environment
+                    .is_ok_and(|bytes| bytes.split(|b| *b == 0).any(|variable| variable == wanted))
             })
             .map(|pid| Process { pid, command: command(pid) })
             .collect()
@@ -41,6 +43,7 @@ impl Process {
 }
 
 fn command(pid: Pid) -> String {
-    let bytes = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    let bytes =
+        std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
 }

@@ -13,6 +13,11 @@ impl Records {
         Records { dir: RunDir::open(path).unwrap() }
     }
 
+    /// Whether a planner or a recorder still works on them.
+    pub fn is_live(&self) -> bool {
+        self.dir.is_live()
+    }
+
     pub fn result(&self) -> RunResult {
         self.dir.result().unwrap()
     }

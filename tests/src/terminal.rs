@@ -13,7 +13,13 @@ impl Terminal {
         let (mut ours, mut theirs) = (-1, -1);
         // SAFETY: it writes two descriptors, which nobody else owns, and reads nothing.
         unsafe {
-            let made = libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null(), std::ptr::null());
+            let made = libc::openpty(
+                &mut ours,
+                &mut theirs,
+                std::ptr::null_mut(),
+                std::ptr::null(),
+                std::ptr::null(),
+            );
             assert_eq!(made, 0);
             (Terminal(File::from_raw_fd(ours)), OwnedFd::from_raw_fd(theirs))
         }

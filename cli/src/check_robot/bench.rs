@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use eyre::Result;
 use ruaflow_kit::{Input, Node, Received};
 use ruaflow_schemas::{
-    Action, CameraFrame, Card, Event, Frame, FrameRequest, Observation, Receipt, Reset, SchemaError, event,
+    Action, CameraFrame, Card, Event, Frame, FrameRequest, Observation, Receipt, Reset,
+    SchemaError, event,
 };
 use serde_json::{Value, json};
 
@@ -64,7 +65,11 @@ impl Bench {
     }
 
     /// The robot's next word that `want` takes; the others are passed over.
-    pub fn wait<T>(&mut self, limit: Duration, mut want: impl FnMut(Seen) -> Option<T>) -> Option<T> {
+    pub fn wait<T>(
+        &mut self,
+        limit: Duration,
+        mut want: impl FnMut(Seen) -> Option<T>,
+    ) -> Option<T> {
         let deadline = Instant::now() + limit;
         loop {
             let seen = match self.node.next(Some(deadline)) {
@@ -136,7 +141,11 @@ impl Bench {
         Ok(match self.act(action)? {
             Some(Answer::Observation(observation)) => Ok(observation),
             Some(Answer::Refused(words)) => Err(format!("a good action was refused: {words:?}")),
-            None => Err(format!("action {} was not answered within {} s", self.next_action, SOON.as_secs())),
+            None => Err(format!(
+                "action {} was not answered within {} s",
+                self.next_action,
+                SOON.as_secs()
+            )),
         })
     }
 
@@ -189,7 +198,9 @@ impl Bench {
 
 fn answer(seen: Seen, id: u64) -> Option<Answer> {
     match seen {
-        Seen::Observation(observation) if observation.action_id == id => Some(Answer::Observation(observation)),
+        Seen::Observation(observation) if observation.action_id == id => {
+            Some(Answer::Observation(observation))
+        }
         Seen::Event(event) if event.kind == event::REFUSED => {
             let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
             (data["action_id"].as_u64() == Some(id)).then_some(Answer::Refused(event.message))

@@ -34,7 +34,13 @@ pub fn check(card: &Card) -> Found {
             card.first.control_step, card.first.action_id
         ));
     }
-    Ok(format!("{} arms, {} cameras, {} Hz, clock {}", card.arms.len(), card.cameras.len(), card.control_hz, card.clock))
+    Ok(format!(
+        "{} arms, {} cameras, {} Hz, clock {}",
+        card.arms.len(),
+        card.cameras.len(),
+        card.control_hz,
+        card.clock
+    ))
 }
 
 /// What a card repeats from the reset.
@@ -53,7 +59,11 @@ pub fn repeats(card: &Card, reset: &Reset) -> Result<(), String> {
 /// Whether an observation holds what the card announces, in finite numbers.
 pub fn observation(card: &Card, observation: &Observation) -> Result<(), String> {
     if observation.arms.len() != card.arms.len() {
-        return Err(format!("an observation of {} arms, the card has {}", observation.arms.len(), card.arms.len()));
+        return Err(format!(
+            "an observation of {} arms, the card has {}",
+            observation.arms.len(),
+            card.arms.len()
+        ));
     }
     for (arm, state) in card.arms.iter().zip(&observation.arms) {
         let name = &arm.name;
@@ -64,10 +74,19 @@ pub fn observation(card: &Card, observation: &Observation) -> Result<(), String>
             // Not every robot measures velocities.
             let left_out = field == "joint_vel" && values.is_empty();
             if values.len() != arm.joints.len() && !left_out {
-                return Err(format!("arm {name:?}: {} values in {field} for {} joints", values.len(), arm.joints.len()));
+                return Err(format!(
+                    "arm {name:?}: {} values in {field} for {} joints",
+                    values.len(),
+                    arm.joints.len()
+                ));
             }
         }
-        let numbers = state.joint_pos.iter().chain(&state.joint_vel).chain(&state.eef_pos).chain(&state.eef_quat);
+        let numbers = state
+            .joint_pos
+            .iter()
+            .chain(&state.joint_vel)
+            .chain(&state.eef_pos)
+            .chain(&state.eef_quat);
         let numbers = numbers.chain(&state.gripper_qpos).chain([&state.gripper_opening]);
         if numbers.into_iter().any(|number| !number.is_finite()) {
             return Err(format!("arm {name:?}: a number of the observation is not finite"));
@@ -85,13 +104,21 @@ fn check_arm(arm: &Arm) -> Result<(), String> {
     if arm.action_kinds.is_empty() {
         return Err(format!("arm {name:?} takes no kind of action"));
     }
-    if let Some(kind) = arm.action_kinds.iter().find(|kind| !ACTION_KINDS.contains(&kind.as_str())) {
-        return Err(format!("arm {name:?}: unknown action kind {kind:?}, known are {}", ACTION_KINDS.join(", ")));
+    if let Some(kind) = arm.action_kinds.iter().find(|kind| !ACTION_KINDS.contains(&kind.as_str()))
+    {
+        return Err(format!(
+            "arm {name:?}: unknown action kind {kind:?}, known are {}",
+            ACTION_KINDS.join(", ")
+        ));
     }
     unique("joint", &arm.joints)?;
     let scales = [arm.position_scale, arm.rotation_scale];
-    if arm.action_kinds.iter().any(|kind| kind == "osc_pose_delta") && !scales.iter().all(|s| s.is_finite() && *s > 0.0) {
-        return Err(format!("arm {name:?}: position_scale and rotation_scale are {scales:?}, expected positive numbers"));
+    if arm.action_kinds.iter().any(|kind| kind == "osc_pose_delta")
+        && !scales.iter().all(|s| s.is_finite() && *s > 0.0)
+    {
+        return Err(format!(
+            "arm {name:?}: position_scale and rotation_scale are {scales:?}, expected positive numbers"
+        ));
     }
     if !(arm.gripper_open.is_finite() && arm.gripper_open >= 0.0) {
         return Err(format!("arm {name:?}: gripper_open is {}", arm.gripper_open));
@@ -99,7 +126,9 @@ fn check_arm(arm: &Arm) -> Result<(), String> {
     if let Some(corners) = arm.workspace
         && !(0..3).all(|axis| corners[axis].is_finite() && corners[axis] < corners[axis + 3])
     {
-        return Err(format!("arm {name:?}: workspace {corners:?} is not a box from a lower to an upper corner"));
+        return Err(format!(
+            "arm {name:?}: workspace {corners:?} is not a box from a lower to an upper corner"
+        ));
     }
     Ok(())
 }
@@ -110,7 +139,10 @@ fn check_camera(camera: &Camera) -> Result<(), String> {
         return Err(format!("camera {name:?}: default size {}x{}", camera.width, camera.height));
     }
     if !(camera.fov_y > 0.0 && camera.fov_y < std::f64::consts::PI) {
-        return Err(format!("camera {name:?}: fov_y is {}, expected radians between 0 and pi", camera.fov_y));
+        return Err(format!(
+            "camera {name:?}: fov_y is {}, expected radians between 0 and pi",
+            camera.fov_y
+        ));
     }
     Ok(())
 }
@@ -151,7 +183,14 @@ pub mod tests {
             eef_quat: [0.0, 0.0, 0.0, 1.0],
             ..ArmState::default()
         };
-        let camera = Camera { name: "front".to_owned(), width: 64, height: 48, fov_y: 1.0, depth: true, any_step: true };
+        let camera = Camera {
+            name: "front".to_owned(),
+            width: 64,
+            height: 48,
+            fov_y: 1.0,
+            depth: true,
+            any_step: true,
+        };
         Card {
             robot: "template".to_owned(),
             control_hz: 20.0,

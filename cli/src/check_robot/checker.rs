@@ -27,12 +27,17 @@ const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
 pub fn run() -> Result<()> {
     let settings = Settings::load()?;
     let path = settings.text(REPORT).wrap_err("no report was asked for")?;
-    let mut report = Report::open(Path::new(&path)).wrap_err_with(|| format!("can't write {path:?}"))?;
+    let mut report =
+        Report::open(Path::new(&path)).wrap_err_with(|| format!("can't write {path:?}"))?;
     let mut bench = Bench::open()?;
     let dir = Path::new(&path).parent().map(|dir| dir.display().to_string()).unwrap_or_default();
 
     let ready = bench.begin_run(&dir)?;
-    let answered = if ready { Ok(String::new()) } else { Err(format!("no answer within {} s", PATIENCE.as_secs())) };
+    let answered = if ready {
+        Ok(String::new())
+    } else {
+        Err(format!("no answer within {} s", PATIENCE.as_secs()))
+    };
     if report.found("it answers `run` with `ready`", answered)? {
         let reset = Reset {
             suite: settings.text("SUITE").unwrap_or_default(),
@@ -100,7 +105,10 @@ fn first_episode(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Resul
 /// Ends the episode and looks whether the journal is whole.
 fn end_of_episode(bench: &mut Bench) -> Result<Found> {
     let episode = bench.episode();
-    bench.event(event::ENDED, json!({ "episode": episode, "reason": "policy_finished", "success": false }))?;
+    bench.event(
+        event::ENDED,
+        json!({ "episode": episode, "reason": "policy_finished", "success": false }),
+    )?;
     let Some(flushed) = bench.wait_for_event(SOON, event::FLUSHED) else {
         return Ok(Err(format!("no `flushed` within {} s", SOON.as_secs())));
     };
@@ -125,7 +133,10 @@ fn end_of_episode(bench: &mut Bench) -> Result<Found> {
     if batches > 0 && !bench.journal.contains("observation") {
         return Ok(Err("the observations are not among the recorded rows".to_owned()));
     }
-    Ok(Ok(format!("{batches} batches, topics {}", bench.journal.iter().cloned().collect::<Vec<_>>().join(", "))))
+    Ok(Ok(format!(
+        "{batches} batches, topics {}",
+        bench.journal.iter().cloned().collect::<Vec<_>>().join(", ")
+    )))
 }
 
 /// A second and third episode of one seed.
@@ -134,7 +145,10 @@ fn same_seed(bench: &mut Bench, report: &mut Report, reset: &Reset, first: &Card
     if first.clock != "sim" {
         let found = begin(bench, reset.clone())?.and_then(|card| card::check(&card));
         report.found("a second episode begins", found)?;
-        report.not_made("the same seed and actions give the same observations", "only a simulator repeats itself")?;
+        report.not_made(
+            "the same seed and actions give the same observations",
+            "only a simulator repeats itself",
+        )?;
         return Ok(());
     }
     let mut runs = Vec::new();
@@ -150,7 +164,10 @@ fn same_seed(bench: &mut Bench, report: &mut Report, reset: &Reset, first: &Card
     let same_start = |run: &Vec<Observation>| run.first() == Some(&first.first);
     let found = match runs.iter().all(same_start) {
         true => Ok("bit for bit".to_owned()),
-        false => Err("its first observation differs from the first episode's, with the same seed".to_owned()),
+        false => {
+            Err("its first observation differs from the first episode's, with the same seed"
+                .to_owned())
+        }
     };
     report.found(check, found)?;
     let found = match runs[0] == runs[1] {
@@ -230,7 +247,9 @@ fn bad_reset(bench: &mut Bench, report: &mut Report, reset: &Reset, card: &Card)
     let bad = Reset { id: bench.new_id(), suite: "no_such_suite".to_owned(), ..reset.clone() };
     let found = match bench.begin_episode(&bad)? {
         None => Err("it was not answered".to_owned()),
-        Some(card) if card.error.is_empty() => Err("a suite that is not there was set up".to_owned()),
+        Some(card) if card.error.is_empty() => {
+            Err("a suite that is not there was set up".to_owned())
+        }
         Some(card) => Ok(card.error),
     };
     report.found(check, found)?;
@@ -271,7 +290,8 @@ fn emergency_stop(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Resu
         }
     }
     let moved = norm(minus(last, stopped_at));
-    let measured = format!("{refused} of {AFTER_STOP} actions refused, {:.1} mm moved", moved * 1e3);
+    let measured =
+        format!("{refused} of {AFTER_STOP} actions refused, {:.1} mm moved", moved * 1e3);
     report.found(check, if moved <= BRAKING { Ok(measured) } else { Err(measured) })?;
     Ok(())
 }
@@ -279,7 +299,9 @@ fn emergency_stop(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Resu
 fn end_of_run(bench: &mut Bench, report: &mut Report) -> Result<()> {
     bench.event(event::SHUTDOWN, json!({}))?;
     let gone = bench.wait(SHUTDOWN_WAIT, |seen| matches!(seen, Seen::Gone).then_some(()));
-    let found = gone.map(|()| String::new()).ok_or(format!("still there {} s later", SHUTDOWN_WAIT.as_secs()));
+    let found = gone
+        .map(|()| String::new())
+        .ok_or(format!("still there {} s later", SHUTDOWN_WAIT.as_secs()));
     report.found("it ends when told to", found)?;
     Ok(())
 }

@@ -130,21 +130,21 @@ nodes:
     path: {robot}
     shared_memory_pool_size: 64MB
     inputs:
-      reset: {CHECKER_NODE}/reset
-      action: {CHECKER_NODE}/action
-      frame_request: {CHECKER_NODE}/frame_request
-      event-planner: {CHECKER_NODE}/event
-      receipt: {CHECKER_NODE}/receipt
+      reset: {{ source: {CHECKER_NODE}/reset, queue_policy: backpressure }}
+      action: {{ source: {CHECKER_NODE}/action, queue_policy: backpressure }}
+      frame_request: {{ source: {CHECKER_NODE}/frame_request, queue_policy: backpressure }}
+      event-planner: {{ source: {CHECKER_NODE}/event, queue_policy: backpressure }}
+      receipt: {{ source: {CHECKER_NODE}/receipt, queue_policy: backpressure }}
     outputs: [card, observation, frame, event, record]
 
   - id: {CHECKER_NODE}
     path: {rua}
     args: robot-checker
     inputs:
-      card: {ROBOT_NODE}/card
-      observation: {ROBOT_NODE}/observation
+      card: {{ source: {ROBOT_NODE}/card, queue_policy: backpressure }}
+      observation: {{ source: {ROBOT_NODE}/observation, queue_policy: backpressure }}
       frame: {ROBOT_NODE}/frame
-      event-robot: {ROBOT_NODE}/event
+      event-robot: {{ source: {ROBOT_NODE}/event, queue_policy: backpressure }}
       record-robot: {ROBOT_NODE}/record
     outputs: [reset, action, frame_request, event, receipt]
 ",
@@ -164,7 +164,9 @@ fn exit_line(output: &Output) -> Line {
     let check = "its process ends with exit status 0".to_owned();
     match failures.iter().find(|failed| failed.node == ROBOT_NODE).or(failures.first()) {
         None => Line { check, outcome: Outcome::Passed, note: String::new() },
-        Some(failed) if failed.node == ROBOT_NODE => Line { check, outcome: Outcome::Failed, note: failed.reason.clone() },
+        Some(failed) if failed.node == ROBOT_NODE => {
+            Line { check, outcome: Outcome::Failed, note: failed.reason.clone() }
+        }
         Some(failed) => Line {
             check: "the checks come to their end".to_owned(),
             outcome: Outcome::Failed,
@@ -185,7 +187,8 @@ impl Shown {
     fn show_new(&mut self, report: &Path) -> Result<()> {
         // It comes with the checker's start.
         let text = std::fs::read_to_string(report).unwrap_or_default();
-        for line in text.split_inclusive('\n').skip(self.lines).filter(|line| line.ends_with('\n')) {
+        for line in text.split_inclusive('\n').skip(self.lines).filter(|line| line.ends_with('\n'))
+        {
             self.show(&serde_json::from_str(line)?);
             self.lines += 1;
         }

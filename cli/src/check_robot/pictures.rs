@@ -18,20 +18,24 @@ pub fn check_all(bench: &mut Bench, report: &mut Report, card: &Card) -> Result<
     };
     for camera in &card.cameras {
         let request = FrameRequest { depth: camera.depth, ..latest(&camera.name) };
-        let found = answered(bench, request.clone())?.and_then(|frame| check_frame(&frame, camera, &request));
+        let found = answered(bench, request.clone())?
+            .and_then(|frame| check_frame(&frame, camera, &request));
         report.found(&format!("camera {:?} gives a picture", camera.name), found)?;
 
         let request = FrameRequest { width: SMALL[0], height: SMALL[1], ..request };
-        let found = answered(bench, request.clone())?.and_then(|frame| check_frame(&frame, camera, &request));
+        let found = answered(bench, request.clone())?
+            .and_then(|frame| check_frame(&frame, camera, &request));
         report.found(&format!("camera {:?} gives a smaller one", camera.name), found)?;
 
         let check = format!("camera {:?} pictures a past step", camera.name);
         if camera.any_step {
             let request = FrameRequest { control_step: 0, ..request };
-            let found = answered(bench, request)?.and_then(|frame| match (frame.error.as_str(), frame.control_step) {
-                ("", 0) => Ok(String::new()),
-                ("", other) => Err(format!("asked for control step 0, got {other}")),
-                (error, _) => Err(format!("the robot says {error:?}")),
+            let found = answered(bench, request)?.and_then(|frame| {
+                match (frame.error.as_str(), frame.control_step) {
+                    ("", 0) => Ok(String::new()),
+                    ("", other) => Err(format!("asked for control step 0, got {other}")),
+                    (error, _) => Err(format!("the robot says {error:?}")),
+                }
             });
             report.found(&check, found)?;
         } else {
@@ -52,7 +56,8 @@ fn latest(camera: &str) -> FrameRequest {
 
 fn answered(bench: &mut Bench, request: FrameRequest) -> Result<Result<Box<CameraFrame>, String>> {
     let frame = bench.picture(request)?;
-    Ok(frame.ok_or_else(|| format!("no frame with the request's id within {} s", PATIENCE.as_secs())))
+    Ok(frame
+        .ok_or_else(|| format!("no frame with the request's id within {} s", PATIENCE.as_secs())))
 }
 
 fn refused(frame: &CameraFrame) -> Found {
@@ -72,7 +77,10 @@ fn check_frame(frame: &CameraFrame, camera: &Camera, request: &FrameRequest) -> 
     let or = |asked: u32, default: u32| if asked == 0 { default } else { asked };
     let size = [or(request.width, camera.width), or(request.height, camera.height)];
     if [frame.width, frame.height] != size {
-        return Err(format!("{}x{} came, expected {}x{}", frame.width, frame.height, size[0], size[1]));
+        return Err(format!(
+            "{}x{} came, expected {}x{}",
+            frame.width, frame.height, size[0], size[1]
+        ));
     }
     let pixels = frame.width as usize * frame.height as usize;
     let color = &frame.color.0;
@@ -94,12 +102,15 @@ fn check_depth(depth: &[f32], pixels: usize) -> Found {
     }
     let seen: Vec<f32> = depth.iter().copied().filter(|d| !d.is_nan()).collect();
     if let Some(bad) = seen.iter().find(|d| !(d.is_finite() && **d > 0.0)) {
-        return Err(format!("a depth of {bad} m, expected positive metres, or not a number where nothing is seen"));
+        return Err(format!(
+            "a depth of {bad} m, expected positive metres, or not a number where nothing is seen"
+        ));
     }
     if seen.is_empty() {
         return Err("no pixel has a depth".to_owned());
     }
-    let (near, far) = seen.iter().fold((f32::MAX, 0.0_f32), |(near, far), d| (near.min(*d), far.max(*d)));
+    let (near, far) =
+        seen.iter().fold((f32::MAX, 0.0_f32), |(near, far), d| (near.min(*d), far.max(*d)));
     Ok(format!(", depth {near:.2} to {far:.2} m"))
 }
 
@@ -111,7 +122,9 @@ fn check_intrinsics(frame: &CameraFrame, camera: &Camera) -> Result<(), String> 
     }
     let expected = f64::from(frame.height) / 2.0 / (camera.fov_y / 2.0).tan();
     if !(fx.is_finite() && fx > 0.0 && ((fy - expected) / expected).abs() <= FOCAL_TOLERANCE) {
-        return Err(format!("focal lengths {fx:.1} and {fy:.1} px, the card's fov_y gives {expected:.1}"));
+        return Err(format!(
+            "focal lengths {fx:.1} and {fy:.1} px, the card's fov_y gives {expected:.1}"
+        ));
     }
     let inside = |c: f64, size: u32| c > 0.0 && c < f64::from(size);
     if !inside(cx, frame.width) || !inside(cy, frame.height) {
@@ -125,7 +138,15 @@ fn check_pose(pose: &[f64; 16]) -> Result<(), String> {
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let [x, y, z] = [row(0), row(1), row(2)];
     let cross = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
-    let errors = [dot(x, x) - 1.0, dot(y, y) - 1.0, dot(z, z) - 1.0, dot(x, y), dot(x, z), dot(y, z), dot(x, cross) - 1.0];
+    let errors = [
+        dot(x, x) - 1.0,
+        dot(y, y) - 1.0,
+        dot(z, z) - 1.0,
+        dot(x, y),
+        dot(x, z),
+        dot(y, z),
+        dot(x, cross) - 1.0,
+    ];
     let rotation = errors.iter().all(|e| e.abs() < ROTATION_TOLERANCE);
     if !rotation || pose[12..] != [0.0, 0.0, 0.0, 1.0] || pose.iter().any(|p| !p.is_finite()) {
         return Err(format!("camera_to_world {pose:?} is not a pose"));

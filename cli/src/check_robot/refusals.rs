@@ -34,16 +34,26 @@ pub fn check_all(motion: &mut Motion<'_>, report: &mut Report) -> Result<()> {
 
 /// Before the first `reset` there is no scene to act in.
 pub fn before_reset(bench: &mut Bench) -> Result<Found> {
-    let action = Action { arm: "arm".to_owned(), kind: "osc_pose_delta".to_owned(), values: vec![0.0; 6], ..Action::default() };
+    let action = Action {
+        arm: "arm".to_owned(),
+        kind: "osc_pose_delta".to_owned(),
+        values: vec![0.0; 6],
+        ..Action::default()
+    };
     refused(bench, action)
 }
 
 fn refused(bench: &mut Bench, action: Action) -> Result<Found> {
     Ok(match bench.act(action)? {
-        Some(Answer::Refused(words)) if words.is_empty() => Err("it was refused without a word why".to_owned()),
+        Some(Answer::Refused(words)) if words.is_empty() => {
+            Err("it was refused without a word why".to_owned())
+        }
         Some(Answer::Refused(words)) => Ok(words),
         Some(Answer::Observation(_)) => Err("it was carried out".to_owned()),
-        None => Err(format!("no event of kind \"refused\" with its action_id within {} s", SOON.as_secs())),
+        None => Err(format!(
+            "no event of kind \"refused\" with its action_id within {} s",
+            SOON.as_secs()
+        )),
     })
 }
 

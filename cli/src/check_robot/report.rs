@@ -46,7 +46,11 @@ impl Report {
     }
 
     pub fn not_made(&mut self, check: &str, why: &str) -> eyre::Result<()> {
-        self.write(&Line { check: check.to_owned(), outcome: Outcome::NotMade, note: why.to_owned() })
+        self.write(&Line {
+            check: check.to_owned(),
+            outcome: Outcome::NotMade,
+            note: why.to_owned(),
+        })
     }
 
     fn write(&mut self, line: &Line) -> eyre::Result<()> {

@@ -59,8 +59,21 @@ impl Request {
 
 /// Every setting of a run, so that none is left to the caller's shell.
 const SETTINGS: [&str; 15] = [
-    "ROBOT", "SUITE", "TASK", "SEED", "SETTLE", "EPISODES", "PLANNER", "POLICY", "OUT", "RUN_ID", "BUDGET_S", "MAX_STEPS",
-    "CELL_TIMEOUT_S", "CALL_TIMEOUT_S", "PICTURES",
+    "ROBOT",
+    "SUITE",
+    "TASK",
+    "SEED",
+    "SETTLE",
+    "EPISODES",
+    "PLANNER",
+    "POLICY",
+    "OUT",
+    "RUN_ID",
+    "BUDGET_S",
+    "MAX_STEPS",
+    "CELL_TIMEOUT_S",
+    "CALL_TIMEOUT_S",
+    "PICTURES",
 ];
 
 /// The planner's own reading of the settings, before there is a planner.
@@ -76,7 +89,12 @@ fn ask(settings: &BTreeMap<String, String>, flow: &Dataflow) -> Result<Asked> {
 /// The settings that say what scene a robot's `reset` asks for.
 pub fn scene_settings(scene: &Scene) -> impl Iterator<Item = (String, String)> {
     let Scene { suite, task, seed, settle } = scene;
-    given([("SUITE", suite.clone()), ("TASK", words(task)), ("SEED", words(seed)), ("SETTLE", words(settle))])
+    given([
+        ("SUITE", suite.clone()),
+        ("TASK", words(task)),
+        ("SEED", words(seed)),
+        ("SETTLE", words(settle)),
+    ])
 }
 
 fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
@@ -101,7 +119,9 @@ fn words(value: &Option<u32>) -> Option<String> {
     value.map(|value| value.to_string())
 }
 
-fn given<const N: usize>(values: [(&str, Option<String>); N]) -> impl Iterator<Item = (String, String)> {
+fn given<const N: usize>(
+    values: [(&str, Option<String>); N],
+) -> impl Iterator<Item = (String, String)> {
     let owned = values.map(|(name, value)| value.map(|value| (name.to_owned(), value)));
     owned.into_iter().flatten()
 }
@@ -130,7 +150,10 @@ fn check_scene(asked: &Asked) -> Result<()> {
     let entry = suite.entries(&data).into_iter().nth(task);
     let Some(entry) = entry else {
         let last = suite.tasks.len().saturating_sub(1);
-        return Err(usage(format!("suite {:?} has no task {task}: its tasks are 0 to {last}", suite.name)));
+        return Err(usage(format!(
+            "suite {:?} has no task {task}: its tasks are 0 to {last}",
+            suite.name
+        )));
     };
     if !entry.missing.is_empty() {
         bail!(
@@ -148,7 +171,9 @@ fn make_folder(dir: &Path) -> Result<()> {
     match std::fs::read_dir(dir) {
         Ok(mut entries) => {
             if entries.next().is_some() {
-                return Err(usage(format!("the folder {dir:?} is not empty: name another one with --out DIR")));
+                return Err(usage(format!(
+                    "the folder {dir:?} is not empty: name another one with --out DIR"
+                )));
             }
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -179,7 +204,10 @@ mod tests {
     fn only_what_was_asked_overrides_the_dataflow() {
         let scene = Scene { suite: Some("s".to_owned()), task: Some(3), ..Scene::default() };
         let settings: Vec<_> = scene_settings(&scene).collect();
-        assert_eq!(settings, [("SUITE".to_owned(), "s".to_owned()), ("TASK".to_owned(), "3".to_owned())]);
+        assert_eq!(
+            settings,
+            [("SUITE".to_owned(), "s".to_owned()), ("TASK".to_owned(), "3".to_owned())]
+        );
     }
 
     #[test]

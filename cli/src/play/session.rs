@@ -12,9 +12,10 @@ use super::view::View;
 use crate::flow::{Flow, Output};
 
 const TICK: Duration = Duration::from_millis(40);
-/// What the nodes get for an orderly end: after a clean end was asked for, after
-/// a node has died, after the verdict.
-const ORDERLY_END: Duration = Duration::from_secs(8);
+/// What the nodes get for an orderly end: after a node has died, and after the
+/// verdict or when a person asked for it, who may still press Ctrl-C.
+const END_AFTER_DEATH: Duration = Duration::from_secs(8);
+const END_IN_ORDER: Duration = Duration::from_secs(20);
 /// What dora gets to stop the nodes after that.
 const DORA_STOP: Duration = Duration::from_secs(1);
 
@@ -39,6 +40,7 @@ pub fn run(request: &Request, view: &mut View) -> Result<Ending> {
         flow,
         progress: ProgressReader::new(&request.dir.join("progress.jsonl")),
         asked: false,
+        stopped: false,
         end_by: None,
         interrupted: false,
     }
@@ -51,7 +53,9 @@ struct Session<'a> {
     wishes: Wishes,
     flow: Flow,
     progress: ProgressReader,
+    /// Whether a clean end was asked for: the next time it is a kill.
     asked: bool,
+    stopped: bool,
     /// When the run must be over, and why, once something has happened that ends it.
     end_by: Option<(Instant, &'static str)>,
     interrupted: bool,
@@ -70,7 +74,7 @@ impl Session<'_> {
                 }
             }
             if !self.flow.output().failures().is_empty() {
-                self.must_end("a node has died and the others did not end");
+                self.must_end(END_AFTER_DEATH, "a node has died and the others did not end");
             }
             killed = killed.or_else(|| self.overdue());
             if killed.is_some() {
@@ -82,7 +86,7 @@ impl Session<'_> {
         self.follow()?;
         // Removes the socket of a controller that was killed.
         let _ = ruaflow_kit::live_runs();
-        Ok(Ending { asked: self.asked, killed, output: self.flow.output().clone() })
+        Ok(Ending { asked: self.asked || self.stopped, killed, output: self.flow.output().clone() })
     }
 
     /// Shows what the planner has told since the last time.
@@ -93,7 +97,7 @@ impl Session<'_> {
         }
         for line in self.progress.poll()? {
             if let Happening::Verdict { .. } = line.what {
-                self.must_end("the nodes did not end after the verdict");
+                self.must_end(END_IN_ORDER, "the nodes did not end after the verdict");
             }
             self.view.show(&line.what);
         }
@@ -107,24 +111,27 @@ impl Session<'_> {
             // No controller yet, or none any more.
             self.flow.interrupt();
         }
-        self.must_end("it did not end when asked to");
+        self.must_end(END_IN_ORDER, "it did not end when asked to");
     }
 
     fn stop_now(&mut self) {
-        let answer = ruaflow_kit::ask(&self.request.run, Command::StopNow);
-        self.asked = true;
-        match answer {
+        self.stopped = true;
+        match ruaflow_kit::ask(&self.request.run, Command::StopNow) {
             Ok(answer) => self.view.note(&format!("emergency stop: {answer}")),
             Err(_) => {
                 self.view.note("emergency stop: the controller does not answer, ending all nodes");
                 self.flow.interrupt();
             }
         }
-        self.must_end("it did not end after an emergency stop");
+        self.must_end(END_IN_ORDER, "it did not end after an emergency stop");
     }
 
-    fn must_end(&mut self, why: &'static str) {
-        self.end_by.get_or_insert_with(|| (Instant::now() + ORDERLY_END, why));
+    /// The earliest end that was asked for counts.
+    fn must_end(&mut self, within: Duration, why: &'static str) {
+        let end_by = Instant::now() + within;
+        if self.end_by.is_none_or(|(earlier, _)| end_by < earlier) {
+            self.end_by = Some((end_by, why));
+        }
     }
 
     /// Interrupts dora when the time for an orderly end is over; a little later says why to kill.

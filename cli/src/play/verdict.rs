@@ -24,7 +24,9 @@ impl Verdict {
     /// Reads the result of a run that is over.
     pub fn reach(request: &Request, ending: &Ending) -> Result<Self> {
         // The planner makes it a run's folder when it starts.
-        let Ok(dir) = RunDir::open(&request.dir) else { return Err(did_not_start(request, ending)) };
+        let Ok(dir) = RunDir::open(&request.dir) else {
+            return Err(did_not_start(request, ending));
+        };
         let failure = failure(ending);
         if dir.finish_as_failed(&failure.node, &failure.message)? || ending.killed.is_some() {
             ruaflow_record::repair(dir.root())?;
@@ -41,7 +43,9 @@ impl Verdict {
         let result = &self.result;
         let ended = match (self.completed(), self.solved()) {
             (true, true) => "✓ success".to_owned(),
-            (true, false) if !result.episodes.iter().any(|e| e.judged) => format!("✓ done ({})", self.reason()),
+            (true, false) if !result.episodes.iter().any(|e| e.judged) => {
+                format!("✓ done ({})", self.reason())
+            }
             (true, false) => format!("· not solved ({})", self.reason()),
             (false, _) if result.status == Status::Failed => "✗ failed".to_owned(),
             (false, _) => "· ended by a person".to_owned(),
@@ -66,7 +70,11 @@ impl Verdict {
         if !self.completed() {
             return Err(self.error());
         }
-        Ok(if require_success && !self.solved() { ExitCode::from(NOT_SOLVED) } else { ExitCode::SUCCESS })
+        Ok(if require_success && !self.solved() {
+            ExitCode::from(NOT_SOLVED)
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 
     /// Whether every episode ran to its end.
@@ -81,9 +89,16 @@ impl Verdict {
     fn error(&self) -> eyre::Report {
         let dir = &self.dir;
         match &self.result.error {
-            Some(Failure { node, message }) if node.is_empty() => eyre!("{message}; the partial run is in {dir}"),
-            Some(Failure { node, message }) => eyre!("node {node:?}: {message}; the partial run is in {dir}"),
-            None => eyre!("the run was ended by a person ({}); the partial run is in {dir}", self.reason()),
+            Some(Failure { node, message }) if node.is_empty() => {
+                eyre!("{message}; the partial run is in {dir}")
+            }
+            Some(Failure { node, message }) => {
+                eyre!("node {node:?}: {message}; the partial run is in {dir}")
+            }
+            None => eyre!(
+                "the run was ended by a person ({}); the partial run is in {dir}",
+                self.reason()
+            ),
         }
     }
 }
@@ -96,8 +111,12 @@ fn failure(ending: &Ending) -> Failure {
             message: last_words(&ending.output, &failed.node).unwrap_or(failed.reason),
             node: failed.node,
         },
-        (None, Some(killed)) => Failure { node: String::new(), message: format!("the run was killed: {killed}") },
-        (None, None) => Failure { node: "dora".to_owned(), message: "dora ended before the run did".to_owned() },
+        (None, Some(killed)) => {
+            Failure { node: String::new(), message: format!("the run was killed: {killed}") }
+        }
+        (None, None) => {
+            Failure { node: "dora".to_owned(), message: "dora ended before the run did".to_owned() }
+        }
     }
 }
 
@@ -112,14 +131,18 @@ fn did_not_start(request: &Request, ending: &Ending) -> eyre::Report {
     }
     match ending.output.failures().first() {
         Some(failed) => {
-            let words = last_words(&ending.output, &failed.node).unwrap_or_else(|| failed.reason.clone());
+            let words =
+                last_words(&ending.output, &failed.node).unwrap_or_else(|| failed.reason.clone());
             eyre!("the run did not start: node {:?}: {words}{kept}", failed.node)
         }
         None => {
             let lines = ending.output.lines();
             let words = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
             let words: Vec<&str> = words.collect();
-            eyre!("the run did not start: {}{kept}", words[words.len().saturating_sub(LAST_LINES)..].join(" "))
+            eyre!(
+                "the run did not start: {}{kept}",
+                words[words.len().saturating_sub(LAST_LINES)..].join(" ")
+            )
         }
     }
 }

@@ -12,7 +12,9 @@ const BAR: &str = "{bar:30} {pos}/{len} control steps  {elapsed}  {wide_msg}";
 /// For a robot without a limit of control steps.
 const COUNTER: &str = "{spinner} {pos} control steps  {elapsed}  {wide_msg}";
 const BUSY: &str = "{spinner} {elapsed}  {wide_msg}";
-const LINE_WIDTH: usize = 100;
+/// Characters of a line about a cell, and of its title in it.
+const LINE_WIDTH: usize = 150;
+const TITLE_WIDTH: usize = 40;
 
 pub enum View {
     /// Lines with a bar below them.
@@ -101,23 +103,35 @@ fn style(bar: &ProgressBar, template: &str) {
 }
 
 fn episode_line(what: &Happening) -> String {
-    let Happening::Episode { suite, task, seed, instruction, .. } = what else { return String::new() };
-    let scene = if suite.is_empty() { format!("seed {seed}") } else { format!("{suite} {task}, seed {seed}") };
+    let Happening::Episode { suite, task, seed, instruction, .. } = what else {
+        return String::new();
+    };
+    let scene = if suite.is_empty() {
+        format!("seed {seed}")
+    } else {
+        format!("{suite} {task}, seed {seed}")
+    };
     format!("{scene}: {instruction}")
 }
 
 fn cell_line(what: &Happening) -> String {
-    let Happening::Cell { index, status, title, seconds, control_steps, printed, error, .. } = what else {
+    let Happening::Cell { index, status, title, seconds, control_steps, printed, error, .. } = what
+    else {
         return String::new();
     };
-    let mark = if matches!(status.as_str(), "ok" | "finished" | "episode_finished") { ' ' } else { '✗' };
+    let mark =
+        if matches!(status.as_str(), "ok" | "finished" | "episode_finished") { ' ' } else { '✗' };
     let last = match (error.is_empty(), printed.is_empty()) {
         (false, _) => format!("{status}: {error}"),
         (true, false) => printed.clone(),
         (true, true) if mark == '✗' => status.clone(),
         (true, true) => String::new(),
     };
-    let words = [title.as_str(), &last].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" | ");
+    let words = [cut(title, TITLE_WIDTH), last]
+        .into_iter()
+        .filter(|words| !words.is_empty())
+        .collect::<Vec<_>>()
+        .join(" | ");
     let line = format!(
         "{mark} cell {index:<3} {:6.2} s {:5} steps  {words}",
         seconds.unwrap_or_default(),
@@ -127,8 +141,13 @@ fn cell_line(what: &Happening) -> String {
 }
 
 fn ended_line(what: &Happening) -> String {
-    let Happening::Ended { reason, control_steps, calls, cells, seconds, .. } = what else { return String::new() };
-    format!("  ended: {}; {cells} cells, {calls} calls, {control_steps} control steps, {seconds:.1} s", reason.as_str())
+    let Happening::Ended { reason, control_steps, calls, cells, seconds, .. } = what else {
+        return String::new();
+    };
+    format!(
+        "  ended: {}; {cells} cells, {calls} calls, {control_steps} control steps, {seconds:.1} s",
+        reason.as_str()
+    )
 }
 
 fn cut(text: &str, width: usize) -> String {
