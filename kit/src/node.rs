@@ -175,7 +175,8 @@ impl<L: Send + 'static> Node<L> {
         self.episode
     }
 
-    /// Sets the current episode; only the planner does, others follow its events.
+    /// Sets the current episode; others than the planner follow its events and
+    /// what its `reset` and `card` are stamped with.
     pub fn set_episode(&mut self, episode: i64) {
         self.episode = episode;
     }

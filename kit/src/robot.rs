@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use eyre::{Context as _, Result, bail};
-use ruaflow_schemas::{Action, CameraFrame, Card, FrameRequest, Observation, Reset, State, encode, event};
+use ruaflow_schemas::{
+    Action, CameraFrame, Card, FrameRequest, Observation, Reset, State, encode, event,
+};
 use serde_json::json;
 
 pub use self::frame::FrameReply;
@@ -89,10 +91,17 @@ pub fn serve(robot: impl Robot) -> Result<()> {
     loop {
         match node.next(None) {
             Input::Frame(frame) => {
+                // `reset` may overtake the planner's `started`.
+                if frame.topic == "reset" {
+                    node.set_episode(frame.stamp.episode);
+                }
                 let outs = match take(&mut session, &frame) {
                     Ok(outs) => outs,
                     Err(error) => {
-                        let text = format!("frame of topic {:?} from node {:?} ignored: {error}", frame.topic, frame.node);
+                        let text = format!(
+                            "frame of topic {:?} from node {:?} ignored: {error}",
+                            frame.topic, frame.node
+                        );
                         node.event(event::WARNING, &text, json!({}))?;
                         continue;
                     }
@@ -107,7 +116,9 @@ pub fn serve(robot: impl Robot) -> Result<()> {
             Input::Local(picture) => node.send_array::<CameraFrame>(picture)?,
             Input::Event { event, .. } if event.kind == event::STOPPED => session.stop(),
             Input::Event { event, .. } if event.kind == event::ENDED => session.end(),
-            Input::Gone { node: gone } if planners.contains(&gone) || controllers.contains(&gone) => {
+            Input::Gone { node: gone }
+                if planners.contains(&gone) || controllers.contains(&gone) =>
+            {
                 session.hold();
                 bail!("node {gone:?} died");
             }
@@ -120,7 +131,10 @@ pub fn serve(robot: impl Robot) -> Result<()> {
     }
 }
 
-fn take<R: Robot>(session: &mut Session<R>, frame: &Received) -> Result<Vec<Out>, ruaflow_schemas::SchemaError> {
+fn take<R: Robot>(
+    session: &mut Session<R>,
+    frame: &Received,
+) -> Result<Vec<Out>, ruaflow_schemas::SchemaError> {
     Ok(match frame.topic.as_str() {
         "reset" => session.reset(&frame.row()?),
         "action" => session.action(&frame.row()?),
@@ -139,9 +153,12 @@ fn send(node: &mut Node<ArrayRef>, out: Out) -> Result<()> {
         Out::Again(observation) => node.send_live(&observation).map(drop),
         Out::Recorded(observation) => node.record(observation),
         Out::State(state) => node.record(state),
-        Out::Refused { action_id, reason } => node.event(event::REFUSED, &reason, json!({ "action_id": action_id })),
+        Out::Refused { action_id, reason } => {
+            node.event(event::REFUSED, &reason, json!({ "action_id": action_id }))
+        }
         Out::Failed(reason) => {
-            node.event(event::ERROR, &reason, json!({})).context("could not say why the robot failed")?;
+            node.event(event::ERROR, &reason, json!({}))
+                .context("could not say why the robot failed")?;
             bail!("{reason}")
         }
     }

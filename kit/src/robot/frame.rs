@@ -48,14 +48,23 @@ impl FrameReply {
 impl Drop for FrameReply {
     fn drop(&mut self) {
         if self.reply.is_some() {
-            self.answer(CameraFrame { error: "the robot made no picture".to_owned(), ..CameraFrame::default() });
+            self.answer(CameraFrame {
+                error: "the robot made no picture".to_owned(),
+                ..CameraFrame::default()
+            });
         }
     }
 }
 
 /// Fills in what a request leaves open, or says why there can be no picture.
-pub(super) fn complete(mut request: FrameRequest, card: Option<&Card>, latest: u64) -> Result<FrameRequest, (FrameRequest, String)> {
-    let Some(card) = card else { return Err((request, "no scene: the robot has not been reset".to_owned())) };
+pub(super) fn complete(
+    mut request: FrameRequest,
+    card: Option<&Card>,
+    latest: u64,
+) -> Result<FrameRequest, (FrameRequest, String)> {
+    let Some(card) = card else {
+        return Err((request, "no scene: the robot has not been reset".to_owned()));
+    };
     let Some(camera) = card.cameras.iter().find(|c| c.name == request.camera) else {
         let names: Vec<&str> = card.cameras.iter().map(|c| c.name.as_str()).collect();
         let reason = format!("no camera {:?}; cameras: {}", request.camera, names.join(", "));
@@ -71,7 +80,10 @@ pub(super) fn complete(mut request: FrameRequest, card: Option<&Card>, latest: u
         request.control_step = latest as i64;
     }
     let reason = if request.width > MAX_SIDE || request.height > MAX_SIDE {
-        format!("{} x {} pixels are too many; {MAX_SIDE} a side at most", request.width, request.height)
+        format!(
+            "{} x {} pixels are too many; {MAX_SIDE} a side at most",
+            request.width, request.height
+        )
     } else if request.control_step < 0 || request.control_step as u64 > latest {
         format!("no control step {}; the latest is {latest}", request.control_step)
     } else if request.depth && !camera.depth {
@@ -85,7 +97,10 @@ pub(super) fn complete(mut request: FrameRequest, card: Option<&Card>, latest: u
 fn misfit(frame: &CameraFrame) -> Option<String> {
     let pixels = frame.width as usize * frame.height as usize;
     let wrong = |name: &str, length: usize, wanted: usize| {
-        Some(format!("the robot's picture of {} x {} has {length} {name} values, not {wanted}", frame.width, frame.height))
+        Some(format!(
+            "the robot's picture of {} x {} has {length} {name} values, not {wanted}",
+            frame.width, frame.height
+        ))
     };
     if frame.color.0.len() != pixels * 3 {
         wrong("color", frame.color.0.len(), pixels * 3)

@@ -13,7 +13,10 @@ pub(super) enum Out {
     /// An observation that only the recorder lacks.
     Recorded(Observation),
     State(State),
-    Refused { action_id: u64, reason: String },
+    Refused {
+        action_id: u64,
+        reason: String,
+    },
     /// The robot can't go on.
     Failed(String),
 }
@@ -61,7 +64,8 @@ impl<R: Robot> Session<R> {
         if card.error.is_empty() {
             outs.push(Out::Recorded(card.first.clone()));
             outs.extend(self.state(0));
-            self.episode = Some(Episode { last: card.first.clone(), card: card.clone(), over: false });
+            self.episode =
+                Some(Episode { last: card.first.clone(), card: card.clone(), over: false });
         }
         outs.insert(0, Out::Card(Box::new(card)));
         outs
@@ -69,7 +73,9 @@ impl<R: Robot> Session<R> {
 
     pub fn action(&mut self, action: &Action) -> Vec<Out> {
         let refused = |reason: String| vec![Out::Refused { action_id: action.id, reason }];
-        let Some(episode) = &mut self.episode else { return refused("no episode: the robot waits for a reset".to_owned()) };
+        let Some(episode) = &mut self.episode else {
+            return refused("no episode: the robot waits for a reset".to_owned());
+        };
         // The answer was lost on its way.
         if action.id == episode.last.action_id && action.id > 0 {
             return vec![Out::Again(episode.last.clone())];
@@ -141,18 +147,30 @@ impl Episode {
             return Err("the episode is over".to_owned());
         }
         if action.id <= last.action_id {
-            return Err(format!("action ids increase within an episode; the last was {}, this is {}", last.action_id, action.id));
+            return Err(format!(
+                "action ids increase within an episode; the last was {}, this is {}",
+                last.action_id, action.id
+            ));
         }
         let Some(arm) = self.card.arms.iter().find(|arm| arm.name == action.arm) else {
             let names: Vec<&str> = self.card.arms.iter().map(|arm| arm.name.as_str()).collect();
             return Err(format!("no arm {:?}; arms: {}", action.arm, names.join(", ")));
         };
         if !arm.action_kinds.contains(&action.kind) {
-            return Err(format!("arm {:?} takes no action of kind {:?}; kinds: {}", arm.name, action.kind, arm.action_kinds.join(", ")));
+            return Err(format!(
+                "arm {:?} takes no action of kind {:?}; kinds: {}",
+                arm.name,
+                action.kind,
+                arm.action_kinds.join(", ")
+            ));
         }
         let wanted = length(arm, &action.kind);
         if let Some(wanted) = wanted.filter(|&wanted| wanted != action.values.len()) {
-            return Err(format!("an action of kind {:?} has {wanted} values, got {}", action.kind, action.values.len()));
+            return Err(format!(
+                "an action of kind {:?} has {wanted} values, got {}",
+                action.kind,
+                action.values.len()
+            ));
         }
         action_limits::finite("values", &action.values)
             .and_then(|()| match action.kind.as_str() {
@@ -208,12 +226,24 @@ fn complete_card(card: Card, reset: &Reset) -> Result<Card, String> {
 fn fits(card: &Card, observation: &Observation) -> Result<(), String> {
     let named = card.arms.iter().map(|a| &a.name).eq(observation.arms.iter().map(|a| &a.name));
     if !named {
-        return Err("the robot's observation does not have the arms of its card, in the same order".to_owned());
+        return Err(
+            "the robot's observation does not have the arms of its card, in the same order"
+                .to_owned(),
+        );
     }
     for arm in &observation.arms {
-        let numbers = [arm.eef_pos.as_slice(), &arm.eef_quat, &arm.joint_pos, &arm.gripper_qpos, &[arm.gripper_opening]];
+        let numbers = [
+            arm.eef_pos.as_slice(),
+            &arm.eef_quat,
+            &arm.joint_pos,
+            &arm.gripper_qpos,
+            &[arm.gripper_opening],
+        ];
         if numbers.iter().any(|n| n.iter().any(|v| !v.is_finite())) {
-            return Err(format!("the robot measured a number that is not finite, at arm {:?}", arm.name));
+            return Err(format!(
+                "the robot measured a number that is not finite, at arm {:?}",
+                arm.name
+            ));
         }
     }
     Ok(())

@@ -40,7 +40,11 @@ pub enum Output {
     /// An action once more; the recorder has it already.
     Again(Action),
     Result(Box<CallResult>),
-    Event { kind: &'static str, message: String, data: Value },
+    Event {
+        kind: &'static str,
+        message: String,
+        data: Value,
+    },
 }
 
 /// How a call ended when it did not simply run.
@@ -155,7 +159,9 @@ impl Engine {
             return;
         }
         // The answer was lost on its way.
-        if let Some(result) = self.answered.as_ref().filter(|result| result.id == call.id && !call.id.is_empty()) {
+        if let Some(result) =
+            self.answered.as_ref().filter(|result| result.id == call.id && !call.id.is_empty())
+        {
             self.out.push_back(Output::Result(Box::new(result.clone())));
             return;
         }
@@ -183,7 +189,10 @@ impl Engine {
         }
         let pose = episode.pose();
         let ended = episode.last.terminated || episode.last.truncated;
-        let Some(running) = self.running.as_mut().filter(|running| running.action.id == action_id) else { return };
+        let Some(running) = self.running.as_mut().filter(|running| running.action.id == action_id)
+        else {
+            return;
+        };
         running.control_steps += 1;
         running.motion.observe(&pose);
         if ended {
@@ -200,7 +209,10 @@ impl Engine {
 
     /// The robot would not carry out an action.
     pub fn refused(&mut self, action_id: u64, reason: &str, now: Instant) {
-        let Some(running) = self.running.as_mut().filter(|running| running.action.id == action_id) else { return };
+        let Some(running) = self.running.as_mut().filter(|running| running.action.id == action_id)
+        else {
+            return;
+        };
         match running.cancelled.take() {
             Some(reason) => self.fail(Failure::Cancelled, &reason, now),
             None => {
@@ -212,7 +224,11 @@ impl Engine {
 
     /// The planner has ended the episode.
     pub fn end(&mut self, reason: &str) {
-        let reason = if reason.is_empty() { "the episode is over".to_owned() } else { format!("the episode is over: {reason}") };
+        let reason = if reason.is_empty() {
+            "the episode is over".to_owned()
+        } else {
+            format!("the episode is over: {reason}")
+        };
         self.cancel(&Cancel { id: String::new(), reason: reason.clone() });
         self.over.get_or_insert(reason);
     }
@@ -241,7 +257,10 @@ impl Engine {
     /// A node that sends calls has gone: nobody waits for its motion.
     pub fn caller_gone(&mut self, node: &str) {
         if self.running.as_ref().is_some_and(|running| running.from == node) {
-            self.cancel(&Cancel { id: String::new(), reason: format!("node {node:?}, which called, is gone") });
+            self.cancel(&Cancel {
+                id: String::new(),
+                reason: format!("node {node:?}, which called, is gone"),
+            });
         }
         if self.callers.get(self.lease.holder()).is_some_and(|known| known == node) {
             self.set_lease("");
@@ -252,8 +271,10 @@ impl Engine {
     pub fn tick(&mut self, now: Instant) {
         let Some(running) = &mut self.running else { return };
         if now >= running.sent + self.timing.action {
-            let message =
-                format!("node {:?} has not answered action {} within {:?}", self.robot, running.action.id, self.timing.action);
+            let message = format!(
+                "node {:?} has not answered action {} within {:?}",
+                self.robot, running.action.id, self.timing.action
+            );
             self.fail(Failure::ToolError, &message, now);
             return;
         }
@@ -263,7 +284,9 @@ impl Engine {
         }
         if running.deadline.is_some_and(|deadline| now >= deadline) {
             let allowed = Duration::from_millis(running.call.timeout_ms);
-            running.cancelled.get_or_insert_with(|| format!("the caller's deadline of {allowed:?} has passed"));
+            running
+                .cancelled
+                .get_or_insert_with(|| format!("the caller's deadline of {allowed:?} has passed"));
         }
     }
 
@@ -273,7 +296,9 @@ impl Engine {
         let tool_error = |message: String| (Failure::ToolError, message);
         let arguments: Value = match call.arguments.as_str() {
             "" => json!({}),
-            text => serde_json::from_str(text).map_err(|error| value_error(format!("{}(): arguments are not JSON: {error}", call.method)))?,
+            text => serde_json::from_str(text).map_err(|error| {
+                value_error(format!("{}(): arguments are not JSON: {error}", call.method))
+            })?,
         };
         if call.method == LEASE_METHOD {
             return self.hand_over(call, &arguments);
@@ -285,12 +310,16 @@ impl Engine {
         if stateful {
             self.guard(call, episode)?;
         }
-        let checked = api.check_json(&call.method, &arguments).map_err(|error| value_error(error.to_string()))?;
+        let checked = api
+            .check_json(&call.method, &arguments)
+            .map_err(|error| value_error(error.to_string()))?;
         if !stateful {
             let step = checked.args.get("step").and_then(Value::as_i64).unwrap_or(-1);
             let outcome = match checked.method.name {
                 "state" => episode.state(step).map_err(|error| value_error(error.to_string()))?,
-                other => return Err(tool_error(format!("the controller does not answer {other:?}"))),
+                other => {
+                    return Err(tool_error(format!("the controller does not answer {other:?}")));
+                }
             };
             self.answer(call, checked.args.into(), outcome);
             return Ok(());
@@ -321,20 +350,36 @@ impl Engine {
         self.lease.check(&call.caller).map_err(|error| (Failure::ToolError, error.to_string()))?;
         match &self.running {
             Some(running) => {
-                let message = format!("{:?} is still running {}()", running.call.caller, running.call.method);
+                let message =
+                    format!("{:?} is still running {}()", running.call.caller, running.call.method);
                 Err((Failure::ToolError, message))
             }
             None => Ok(()),
         }
     }
 
-    fn motion(&self, checked: &Checked, api: &RobotApi, episode: &Episode) -> Result<Box<dyn Motion>, (Failure, String)> {
+    fn motion(
+        &self,
+        checked: &Checked,
+        api: &RobotApi,
+        episode: &Episode,
+    ) -> Result<Box<dyn Motion>, (Failure, String)> {
         let arm = episode
             .arm()
             .filter(|arm| arm.action_kinds.iter().any(|kind| kind == ACTION_KIND))
-            .ok_or_else(|| (Failure::ToolError, format!("the robot has no arm that takes {ACTION_KIND:?} actions")))?;
-        let from = Start { pose: episode.pose(), held_gripper: episode.held_gripper, position_scale: arm.position_scale };
-        let motion = start(checked, &from).map_err(|error| (Failure::ToolError, error.to_string()))?;
+            .ok_or_else(|| {
+                (
+                    Failure::ToolError,
+                    format!("the robot has no arm that takes {ACTION_KIND:?} actions"),
+                )
+            })?;
+        let from = Start {
+            pose: episode.pose(),
+            held_gripper: episode.held_gripper,
+            position_scale: arm.position_scale,
+        };
+        let motion =
+            start(checked, &from).map_err(|error| (Failure::ToolError, error.to_string()))?;
         if let Some(target) = motion.target() {
             api.check_target(checked.method.name, from.pose.position, target, arm.workspace)
                 .map_err(|error| (Failure::ValueError, error.to_string()))?;
@@ -342,7 +387,14 @@ impl Engine {
         Ok(motion)
     }
 
-    fn run(&mut self, call: &Call, from: &str, checked: Checked, mut motion: Box<dyn Motion>, now: Instant) {
+    fn run(
+        &mut self,
+        call: &Call,
+        from: &str,
+        checked: Checked,
+        mut motion: Box<dyn Motion>,
+        now: Instant,
+    ) {
         let Some(episode) = &self.episode else { return };
         let first = motion.next(&episode.pose());
         self.running = Some(Running {
@@ -398,7 +450,9 @@ impl Engine {
     }
 
     fn conclude(&mut self, failure: Option<Failure>, message: &str, now: Instant) {
-        let (Some(running), Some(episode)) = (self.running.take(), &mut self.episode) else { return };
+        let (Some(running), Some(episode)) = (self.running.take(), &mut self.episode) else {
+            return;
+        };
         // A call that failed before the robot did anything has changed nothing.
         let moved = failure.is_none_or(|f| f == Failure::Cancelled) || running.control_steps > 0;
         if moved {
@@ -429,7 +483,10 @@ impl Engine {
 
     /// Answers a call that moved nothing.
     fn answer(&mut self, call: &Call, arguments: Value, outcome: Value) {
-        self.send_result(CallResult { outcome: outcome.to_string(), ..self.result_of(call, &arguments) });
+        self.send_result(CallResult {
+            outcome: outcome.to_string(),
+            ..self.result_of(call, &arguments)
+        });
     }
 
     fn result_of(&self, call: &Call, arguments: &Value) -> CallResult {
@@ -439,7 +496,11 @@ impl Engine {
             method: call.method.clone(),
             arguments: arguments.to_string(),
             step: self.episode.as_ref().map_or(0, Episode::step),
-            observation: self.episode.as_ref().map(|episode| episode.last.clone()).unwrap_or_default(),
+            observation: self
+                .episode
+                .as_ref()
+                .map(|episode| episode.last.clone())
+                .unwrap_or_default(),
             ..CallResult::default()
         }
     }
@@ -451,12 +512,21 @@ impl Engine {
 
     fn hand_over(&mut self, call: &Call, arguments: &Value) -> Result<(), (Failure, String)> {
         let Some(holder) = arguments.get("holder").and_then(Value::as_str) else {
-            return Err((Failure::ValueError, "lease() needs the name of the next holder: {\"holder\": \"…\"}".to_owned()));
+            return Err((
+                Failure::ValueError,
+                "lease() needs the name of the next holder: {\"holder\": \"…\"}".to_owned(),
+            ));
         };
         if self.running.is_some() {
-            return Err((Failure::ToolError, "the lease can't change hands while the robot moves".to_owned()));
+            return Err((
+                Failure::ToolError,
+                "the lease can't change hands while the robot moves".to_owned(),
+            ));
         }
-        let changed = self.lease.hand_over(&call.caller, holder).map_err(|error| (Failure::ToolError, error.to_string()))?;
+        let changed = self
+            .lease
+            .hand_over(&call.caller, holder)
+            .map_err(|error| (Failure::ToolError, error.to_string()))?;
         if changed {
             self.say_lease();
         }
@@ -472,7 +542,11 @@ impl Engine {
 
     fn say_lease(&mut self) {
         let holder = self.lease.holder().to_owned();
-        let message = if holder.is_empty() { "nobody holds the lease".to_owned() } else { format!("{holder:?} holds the lease") };
+        let message = if holder.is_empty() {
+            "nobody holds the lease".to_owned()
+        } else {
+            format!("{holder:?} holds the lease")
+        };
         self.say(event::LEASE, message, json!({ "holder": holder }));
     }
 

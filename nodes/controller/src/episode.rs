@@ -28,7 +28,11 @@ pub struct NoStep {
 impl Episode {
     pub fn new(card: Card) -> Self {
         let last = card.first.clone();
-        let open = card.arms.first().zip(last.arms.first()).is_none_or(|(arm, state)| state.gripper_opening >= arm.gripper_open / 2.0);
+        let open = card
+            .arms
+            .first()
+            .zip(last.arms.first())
+            .is_none_or(|(arm, state)| state.gripper_opening >= arm.gripper_open / 2.0);
         Episode {
             steps: vec![last.clone()],
             last,

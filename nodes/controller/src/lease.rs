@@ -31,7 +31,10 @@ impl Lease {
             return Err(LeaseError::Free { caller: caller.to_owned() });
         }
         if self.holder != caller {
-            return Err(LeaseError::Held { caller: caller.to_owned(), holder: self.holder.clone() });
+            return Err(LeaseError::Held {
+                caller: caller.to_owned(),
+                holder: self.holder.clone(),
+            });
         }
         Ok(())
     }
@@ -59,10 +62,16 @@ mod tests {
     #[test]
     fn only_the_holder_moves_and_gives_away() {
         let mut lease = Lease::default();
-        assert_eq!(lease.check("cell").unwrap_err().to_string(), "\"cell\" may not move the robot: it has to take the lease first");
+        assert_eq!(
+            lease.check("cell").unwrap_err().to_string(),
+            "\"cell\" may not move the robot: it has to take the lease first"
+        );
         assert_eq!(lease.hand_over("cell", "cell"), Ok(true));
         assert_eq!(lease.check("cell"), Ok(()));
-        assert_eq!(lease.check("mcp").unwrap_err().to_string(), "\"mcp\" may not move the robot: \"cell\" holds the lease");
+        assert_eq!(
+            lease.check("mcp").unwrap_err().to_string(),
+            "\"mcp\" may not move the robot: \"cell\" holds the lease"
+        );
         assert!(lease.hand_over("mcp", "mcp").is_err());
         assert_eq!(lease.hand_over("cell", "mcp"), Ok(true));
         assert_eq!(lease.hand_over("mcp", "mcp"), Ok(false));

@@ -52,8 +52,15 @@ pub fn run() -> Result<()> {
         let now = Instant::now();
         match input {
             Input::Frame(frame) => {
+                // `card` may overtake the planner's `started`.
+                if frame.topic == "card" {
+                    node.set_episode(frame.stamp.episode);
+                }
                 if let Err(error) = take(&mut engine, &frame, now) {
-                    let text = format!("frame of topic {:?} from node {:?} ignored: {error}", frame.topic, frame.node);
+                    let text = format!(
+                        "frame of topic {:?} from node {:?} ignored: {error}",
+                        frame.topic, frame.node
+                    );
                     node.event(event::WARNING, &text, json!({}))?;
                 }
             }
@@ -68,7 +75,9 @@ pub fn run() -> Result<()> {
                     engine.refused(action_id, &event.message, now);
                 }
             }
-            Input::Event { node: from, event } if event.kind == event::ENDED && planners.contains(&from) => {
+            Input::Event { node: from, event }
+                if event.kind == event::ENDED && planners.contains(&from) =>
+            {
                 let data: serde_json::Value = serde_json::from_str(&event.data).unwrap_or_default();
                 engine.end(data["reason"].as_str().unwrap_or_default());
             }
@@ -96,7 +105,8 @@ pub fn run() -> Result<()> {
 
 fn timing(settings: &Settings) -> Result<Timing> {
     let timing = Timing::default();
-    let seconds: f64 = settings.parse("ACTION_TIMEOUT_S", timing.action.as_secs_f64(), "a number of seconds")?;
+    let seconds: f64 =
+        settings.parse("ACTION_TIMEOUT_S", timing.action.as_secs_f64(), "a number of seconds")?;
     let action = Duration::try_from_secs_f64(seconds).context("setting ACTION_TIMEOUT_S")?;
     Ok(Timing { action, again: timing.again.min(action / 4) })
 }
@@ -107,7 +117,8 @@ fn open_control(run: &str, orders: Sender<Order>) -> Result<ControlServer> {
         if !orders.send(Order { command, answer }) {
             return "the run is over".to_owned();
         }
-        held.recv_timeout(ORDER_WAIT).unwrap_or_else(|_| "the controller does not answer".to_owned())
+        held.recv_timeout(ORDER_WAIT)
+            .unwrap_or_else(|_| "the controller does not answer".to_owned())
     })
     .context("no emergency stop without a control socket")
 }

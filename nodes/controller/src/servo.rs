@@ -59,7 +59,8 @@ mod tests {
     use super::*;
 
     fn near(found: &[f64], expected: &[f64]) -> bool {
-        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12)
+        found.len() == expected.len()
+            && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12)
     }
 
     #[test]
@@ -70,7 +71,10 @@ mod tests {
 
     #[test]
     fn a_rotation_saturates_at_a_tenth_of_a_radian() {
-        assert!(near(&[rotate(0.5, 0.10), rotate(-0.5, 0.08), rotate(0.03, 0.10)], &[1.0, -0.8, 0.3]));
+        assert!(near(
+            &[rotate(0.5, 0.10), rotate(-0.5, 0.08), rotate(0.03, 0.10)],
+            &[1.0, -0.8, 0.3]
+        ));
         assert_eq!(rotate(0.5, 0.2), 1.0);
     }
 

@@ -32,16 +32,37 @@ fn observation(control_step: u64) -> Observation {
 fn cost_of_a_control_step() {
     let now = Instant::now();
     let mut engine = Engine::new("libero", Timing::default());
-    let arm = Arm { name: "panda".into(), action_kinds: vec!["osc_pose_delta".into()], position_scale: 0.05, ..Arm::default() };
-    engine.card(Card { id: "r".into(), robot: "libero".into(), arms: vec![arm], first: observation(0), ..Card::default() }, now);
+    let arm = Arm {
+        name: "panda".into(),
+        action_kinds: vec!["osc_pose_delta".into()],
+        position_scale: 0.05,
+        ..Arm::default()
+    };
+    engine.card(
+        Card {
+            id: "r".into(),
+            robot: "libero".into(),
+            arms: vec![arm],
+            first: observation(0),
+            ..Card::default()
+        },
+        now,
+    );
     let arguments = format!("{{\"gripper\": 1, \"steps\": {STEPS}}}");
     engine.call(
-        Call { id: "c".into(), caller: "cell".into(), method: "set_gripper".into(), arguments, timeout_ms: 0 },
+        Call {
+            id: "c".into(),
+            caller: "cell".into(),
+            method: "set_gripper".into(),
+            arguments,
+            timeout_ms: 0,
+        },
         "cell-runner",
         now,
     );
 
-    let measured: Vec<_> = (1..=u64::from(STEPS)).map(|step| encode(&[observation(step)])).collect();
+    let measured: Vec<_> =
+        (1..=u64::from(STEPS)).map(|step| encode(&[observation(step)])).collect();
     let mut read = std::time::Duration::ZERO;
     let mut think = std::time::Duration::ZERO;
     let mut write = std::time::Duration::ZERO;

@@ -125,6 +125,7 @@ class RobotNode:
             if topic == "event" and self.take_event(row) == "shutdown":
                 return
             if topic == "reset":
+                self.episode = event["metadata"]["episode"]
                 self.reset(row)
             if topic == "action":
                 self.action(row)
@@ -145,8 +146,6 @@ class RobotNode:
         if event["kind"] == "run":
             self.run = data["run"]
             self.say("ready")
-        elif event["kind"] == "started":
-            self.episode = data["episode"]
         elif event["kind"] == "stopped":
             self.stopped = True  # A real robot stops its motors here.
         elif event["kind"] == "ended":

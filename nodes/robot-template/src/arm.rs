@@ -33,13 +33,20 @@ impl Pose {
     /// In front of the base, fingers down and open; the seed moves it sideways.
     pub fn home(seed: u64) -> Self {
         let sideways = (seed % 7) as f64 * 0.02 - 0.06;
-        Pose { position: [0.3, sideways, 0.4], quaternion: [1.0, 0.0, 0.0, 0.0], opening: GRIPPER_OPEN, velocity: [0.0; 6] }
+        Pose {
+            position: [0.3, sideways, 0.4],
+            quaternion: [1.0, 0.0, 0.0, 0.0],
+            opening: GRIPPER_OPEN,
+            velocity: [0.0; 6],
+        }
     }
 
     /// One control step on.
     pub fn step(&self, action: [f64; 6], gripper: f64) -> Self {
         let scale = |i: usize| if i < 3 { POSITION_SCALE } else { ROTATION_SCALE };
-        let mut velocity: [f64; 6] = std::array::from_fn(|i| self.velocity[i] + LAG * (scale(i) * action[i] - self.velocity[i]));
+        let mut velocity: [f64; 6] = std::array::from_fn(|i| {
+            self.velocity[i] + LAG * (scale(i) * action[i] - self.velocity[i])
+        });
         let mut position: [f64; 3] = std::array::from_fn(|i| self.position[i] + velocity[i]);
         if position[2] < 0.0 || !REACH.contains(&distance(position, SHOULDER)) {
             position = self.position;
@@ -84,7 +91,8 @@ impl Pose {
     pub fn fingers(&self) -> [[f64; 3]; 2] {
         let [x, y, z, w] = self.quaternion;
         let side = [2.0 * (x * y - z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w)];
-        [0.5, -0.5].map(|half| std::array::from_fn(|i| self.position[i] + half * self.opening * side[i]))
+        [0.5, -0.5]
+            .map(|half| std::array::from_fn(|i| self.position[i] + half * self.opening * side[i]))
     }
 
     /// Everything that the next step depends on.
@@ -133,7 +141,8 @@ mod tests {
     fn the_links_meet_at_the_hand() {
         let mut pose = Pose::home(2);
         for step in 0..40 {
-            pose = pose.step([0.3, if step % 2 == 0 { 0.8 } else { -0.1 }, -0.1, 0.2, 0.0, -0.3], 0.0);
+            pose =
+                pose.step([0.3, if step % 2 == 0 { 0.8 } else { -0.1 }, -0.1, 0.2, 0.0, -0.3], 0.0);
             let elbow = pose.elbow();
             assert!((distance(SHOULDER, elbow) - LINK).abs() < 1e-9);
             assert!((distance(elbow, pose.position) - LINK).abs() < 1e-9, "{pose:?}");

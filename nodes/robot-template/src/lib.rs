@@ -7,7 +7,9 @@ mod picture;
 
 use eyre::Result;
 use ruaflow_kit::{FrameReply, Robot, StepError};
-use ruaflow_schemas::{Action, Arm, ArmState, Camera, Card, FrameRequest, Observation, Reset, State};
+use ruaflow_schemas::{
+    Action, Arm, ArmState, Camera, Card, FrameRequest, Observation, Reset, State,
+};
 
 use crate::arm::Pose;
 
@@ -63,7 +65,8 @@ impl Robot for Template {
 
     fn step(&mut self, action: &Action) -> Result<Observation, StepError> {
         // The checks have made sure of a scene and of six values.
-        let (Some(last), Ok(values)) = (self.poses.last(), action.values.as_slice().try_into()) else {
+        let (Some(last), Ok(values)) = (self.poses.last(), action.values.as_slice().try_into())
+        else {
             return Err(StepError::Refused("the arm takes 6 values, after a reset".to_owned()));
         };
         let next = last.step(values, action.gripper);
@@ -82,9 +85,12 @@ impl Robot for Template {
 
     fn frame(&mut self, request: FrameRequest, reply: FrameReply) {
         let step = request.control_step as usize;
-        let Some(pose) = self.poses.get(step).copied() else { return reply.refuse("no such control step") };
+        let Some(pose) = self.poses.get(step).copied() else {
+            return reply.refuse("no such control step");
+        };
         let drawing = std::thread::Builder::new().name("draw".to_owned());
-        let drawn = drawing.spawn(move || reply.send(picture::draw(&pose, &request, time_ns(step))));
+        let drawn =
+            drawing.spawn(move || reply.send(picture::draw(&pose, &request, time_ns(step))));
         if let Err(error) = drawn {
             tracing::warn!(%error, "no thread to draw on; the asker is told that there is no picture");
         }
@@ -122,7 +128,13 @@ mod tests {
     use super::*;
 
     fn action(values: [f64; 6], gripper: f64) -> Action {
-        Action { arm: ARM.into(), kind: "osc_pose_delta".into(), values: values.to_vec(), gripper, ..Action::default() }
+        Action {
+            arm: ARM.into(),
+            kind: "osc_pose_delta".into(),
+            values: values.to_vec(),
+            gripper,
+            ..Action::default()
+        }
     }
 
     #[test]
@@ -145,14 +157,19 @@ mod tests {
     fn the_gripper_takes_some_steps() {
         let mut robot = Template::default();
         robot.reset(&Reset::default()).unwrap();
-        let openings: Vec<f64> =
-            (0..6).map(|_| robot.step(&action([0.0; 6], 1.0)).unwrap().arms[0].gripper_opening).collect();
-        assert!(openings[0] > 0.05 && openings.is_sorted_by(|a, b| a >= b) && openings[5] == 0.0, "{openings:?}");
+        let openings: Vec<f64> = (0..6)
+            .map(|_| robot.step(&action([0.0; 6], 1.0)).unwrap().arms[0].gripper_opening)
+            .collect();
+        assert!(
+            openings[0] > 0.05 && openings.is_sorted_by(|a, b| a >= b) && openings[5] == 0.0,
+            "{openings:?}"
+        );
     }
 
     #[test]
     fn the_seed_decides_where_the_arm_begins() {
-        let begin = |seed| Template::default().reset(&Reset { seed, ..Reset::default() }).unwrap().first;
+        let begin =
+            |seed| Template::default().reset(&Reset { seed, ..Reset::default() }).unwrap().first;
         assert_eq!(begin(3), begin(3));
         assert_ne!(begin(3).arms, begin(4).arms);
     }

@@ -71,7 +71,8 @@ pub fn draw(pose: &Pose, request: &FrameRequest, time_ns: u64) -> CameraFrame {
 fn look(ray: [f64; 3], spheres: &[Sphere]) -> Option<Hit> {
     let hits = spheres.iter().filter_map(|sphere| {
         let depth = meet(ray, sphere)?;
-        let normal: [f64; 3] = std::array::from_fn(|i| (EYE[i] + depth * ray[i] - sphere.centre[i]) / sphere.radius);
+        let normal: [f64; 3] =
+            std::array::from_fn(|i| (EYE[i] + depth * ray[i] - sphere.centre[i]) / sphere.radius);
         let light = 0.35 + 0.65 * dot(normal, [0.6, -0.35, 0.72]).max(0.0);
         let base = if sphere.label == 2 { [230.0, 140.0, 50.0] } else { [70.0, 80.0, 95.0] };
         Some((depth, base.map(|v| (v * light) as u8), sphere.label))
@@ -101,7 +102,8 @@ fn meet(ray: [f64; 3], sphere: &Sphere) -> Option<f64> {
 fn spheres(pose: &Pose) -> Vec<Sphere> {
     const BEADS: u32 = 12;
     let elbow = pose.elbow();
-    let links = [([0.0; 3], SHOULDER, 0.055), (SHOULDER, elbow, 0.045), (elbow, pose.position, 0.035)];
+    let links =
+        [([0.0; 3], SHOULDER, 0.055), (SHOULDER, elbow, 0.045), (elbow, pose.position, 0.035)];
     let beads = links.iter().flat_map(|&(from, to, radius)| {
         (0..=BEADS).map(move |i| {
             let part = f64::from(i) / f64::from(BEADS);
@@ -124,7 +126,13 @@ mod tests {
     use super::*;
 
     fn picture(pose: &Pose) -> CameraFrame {
-        let request = FrameRequest { width: 160, height: 120, depth: true, segmentation: true, ..FrameRequest::default() };
+        let request = FrameRequest {
+            width: 160,
+            height: 120,
+            depth: true,
+            segmentation: true,
+            ..FrameRequest::default()
+        };
         draw(pose, &request, 0)
     }
 
@@ -135,7 +143,10 @@ mod tests {
         let camera = Camera::new(160, 120, frame.intrinsics, frame.camera_to_world).unwrap();
         let map = camera.world_map(&frame.depth).unwrap();
         let points = |label: u32| {
-            map.chunks_exact(3).zip(&frame.segmentation).filter(move |(_, l)| **l == label).map(|(p, _)| p)
+            map.chunks_exact(3)
+                .zip(&frame.segmentation)
+                .filter(move |(_, l)| **l == label)
+                .map(|(p, _)| p)
         };
         assert!(points(1).count() > 1000 && points(1).all(|p| p[2].abs() < 1e-4));
         let near_tip = |p: &[f32]| {
@@ -152,7 +163,8 @@ mod tests {
     fn left_and_right_are_as_the_table_of_robots_says() {
         let mean_col = |pose: &Pose| {
             let labels = picture(pose).segmentation;
-            let cols: Vec<usize> = labels.iter().enumerate().filter(|(_, l)| **l == 3).map(|(i, _)| i % 160).collect();
+            let cols: Vec<usize> =
+                labels.iter().enumerate().filter(|(_, l)| **l == 3).map(|(i, _)| i % 160).collect();
             cols.iter().sum::<usize>() as f64 / cols.len() as f64
         };
         assert!(mean_col(&Pose::home(6)) > mean_col(&Pose::home(0)) + 5.0, "+y is on the right");
@@ -160,8 +172,15 @@ mod tests {
 
     #[test]
     fn only_what_was_asked_for_is_made() {
-        let frame = draw(&Pose::home(0), &FrameRequest { width: 8, height: 6, ..FrameRequest::default() }, 7);
-        assert_eq!((frame.color.0.len(), frame.depth.len(), frame.segmentation.len()), (8 * 6 * 3, 0, 0));
+        let frame = draw(
+            &Pose::home(0),
+            &FrameRequest { width: 8, height: 6, ..FrameRequest::default() },
+            7,
+        );
+        assert_eq!(
+            (frame.color.0.len(), frame.depth.len(), frame.segmentation.len()),
+            (8 * 6 * 3, 0, 0)
+        );
         assert_eq!(frame.time_ns, 7);
     }
 }

@@ -38,7 +38,11 @@ pub enum Violation {
 pub fn finite(name: &str, values: &[f64]) -> Result<(), Violation> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(i) => Err(Violation::NotFinite { name: name.to_owned(), index: index(values, i), value: values[i] }),
+        Some(i) => Err(Violation::NotFinite {
+            name: name.to_owned(),
+            index: index(values, i),
+            value: values[i],
+        }),
     }
 }
 
@@ -50,7 +54,13 @@ pub fn range(name: &str, values: &[f64], min: f64, max: f64) -> Result<(), Viola
     finite(name, values)?;
     match values.iter().position(|value| !(min..=max).contains(value)) {
         None => Ok(()),
-        Some(i) => Err(Violation::OutOfRange { name: name.to_owned(), index: index(values, i), value: values[i], min, max }),
+        Some(i) => Err(Violation::OutOfRange {
+            name: name.to_owned(),
+            index: index(values, i),
+            value: values[i],
+            min,
+            max,
+        }),
     }
 }
 
@@ -98,7 +108,10 @@ mod tests {
         assert_eq!(finite("values", &[0.0, 1e300]), Ok(()));
         let error = finite("values", &[0.0, f64::NAN, f64::INFINITY]).unwrap_err();
         assert_eq!(error.to_string(), "values[1] must be finite, got NaN");
-        assert_eq!(finite("gripper", &[f64::NEG_INFINITY]).unwrap_err().to_string(), "gripper must be finite, got -inf");
+        assert_eq!(
+            finite("gripper", &[f64::NEG_INFINITY]).unwrap_err().to_string(),
+            "gripper must be finite, got -inf"
+        );
     }
 
     #[test]
@@ -114,7 +127,10 @@ mod tests {
         let from = [0.1, 0.0, 1.0];
         assert_eq!(planar_move(from, [0.1, 0.1 + 0.2, -5.0], 0.3), Ok(()));
         let error = planar_move(from, [0.4, 0.1, 1.0], 0.3).unwrap_err();
-        assert_eq!(error.to_string(), "the target is 0.316 m away in x/y, more than 0.3 m in one move");
+        assert_eq!(
+            error.to_string(),
+            "the target is 0.316 m away in x/y, more than 0.3 m in one move"
+        );
         assert!(planar_move(from, [f64::NAN, 0.0, 0.0], 0.3).is_err());
     }
 

@@ -56,13 +56,19 @@ impl Camera {
     /// # Errors
     /// [`DepthError::Intrinsics`] or [`DepthError::CameraToWorld`] when a matrix
     /// can't be one.
-    pub fn new(width: usize, height: usize, intrinsics: [f64; 9], camera_to_world: [f64; 16]) -> Result<Self, DepthError> {
+    pub fn new(
+        width: usize,
+        height: usize,
+        intrinsics: [f64; 9],
+        camera_to_world: [f64; 16],
+    ) -> Result<Self, DepthError> {
         let [fx, skew, cx, _, fy, cy, ..] = intrinsics;
         let sound = intrinsics.iter().all(|v| v.is_finite()) && fx > 0.0 && fy > 0.0;
         if !sound {
             return Err(DepthError::Intrinsics(intrinsics));
         }
-        let sound = camera_to_world.iter().all(|v| v.is_finite()) && camera_to_world[12..] == [0.0, 0.0, 0.0, 1.0];
+        let sound = camera_to_world.iter().all(|v| v.is_finite())
+            && camera_to_world[12..] == [0.0, 0.0, 0.0, 1.0];
         if !sound {
             return Err(DepthError::CameraToWorld(camera_to_world));
         }
@@ -80,7 +86,8 @@ impl Camera {
         let mut points = Vec::with_capacity(depth.len() * 3);
         for (row, line) in depth.chunks_exact(self.width.max(1)).enumerate() {
             for (col, &z) in line.iter().enumerate() {
-                let point = if seen(z) { self.project(row, col, f64::from(z)) } else { [f64::NAN; 3] };
+                let point =
+                    if seen(z) { self.project(row, col, f64::from(z)) } else { [f64::NAN; 3] };
                 points.extend(point.map(|v| v as f32));
             }
         }
@@ -91,7 +98,12 @@ impl Camera {
     ///
     /// # Errors
     /// [`DepthError::Outside`], [`DepthError::NoDepth`] or [`DepthError::Length`].
-    pub fn back_project(&self, depth: &[f32], row: usize, col: usize) -> Result<[f64; 3], DepthError> {
+    pub fn back_project(
+        &self,
+        depth: &[f32],
+        row: usize,
+        col: usize,
+    ) -> Result<[f64; 3], DepthError> {
         self.check_length(depth)?;
         let (height, width) = (self.height, self.width);
         if row >= height || col >= width {
@@ -106,7 +118,11 @@ impl Camera {
     /// # Errors
     /// [`DepthError::NoDepth`] when `z` is not finite or not above 0.
     pub fn point(&self, row: usize, col: usize, z: f32) -> Result<[f64; 3], DepthError> {
-        if seen(z) { Ok(self.project(row, col, f64::from(z))) } else { Err(DepthError::NoDepth { row, col }) }
+        if seen(z) {
+            Ok(self.project(row, col, f64::from(z)))
+        } else {
+            Err(DepthError::NoDepth { row, col })
+        }
     }
 
     fn check_length(&self, depth: &[f32]) -> Result<(), DepthError> {
@@ -137,7 +153,8 @@ mod tests {
     const INTRINSICS: [f64; 9] = [100.0, 0.0, 2.0, 0.0, 50.0, 1.0, 0.0, 0.0, 1.0];
 
     /// A camera 1 m above the origin, looking down; its x is the world's x.
-    const DOWN: [f64; 16] = [1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    const DOWN: [f64; 16] =
+        [1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 
     fn camera() -> Camera {
         Camera::new(4, 2, INTRINSICS, DOWN).unwrap()
@@ -162,7 +179,10 @@ mod tests {
             // World to camera by hand: down is forward, and the image y is minus the world y.
             let depth = 1.0 - height;
             let (u, v) = (100.0 * x / depth + 2.0, 50.0 * -y / depth + 1.0);
-            assert!((u - col as f64 - 0.5).abs() < 1e-9 && (v - row as f64 - 0.5).abs() < 1e-9, "{u} {v}");
+            assert!(
+                (u - col as f64 - 0.5).abs() < 1e-9 && (v - row as f64 - 0.5).abs() < 1e-9,
+                "{u} {v}"
+            );
         }
     }
 
@@ -187,7 +207,10 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let camera = camera();
-        assert_eq!(camera.world_map(&[1.0; 7]), Err(DepthError::Length { height: 2, width: 4, found: 7 }));
+        assert_eq!(
+            camera.world_map(&[1.0; 7]),
+            Err(DepthError::Length { height: 2, width: 4, found: 7 })
+        );
         assert_eq!(
             camera.back_project(&[1.0; 8], 2, 0).unwrap_err().to_string(),
             "pixel (2, 0) is outside a picture of 2 x 4"

@@ -77,7 +77,12 @@ pub fn encode(picture: &Rgb, format: Format) -> Result<Vec<u8>, CodecError> {
 ///
 /// # Errors
 /// As `encode`.
-pub fn encode_parts(width: u32, height: u32, pixels: &[u8], format: Format) -> Result<Vec<u8>, CodecError> {
+pub fn encode_parts(
+    width: u32,
+    height: u32,
+    pixels: &[u8],
+    format: Format,
+) -> Result<Vec<u8>, CodecError> {
     check_size(width, height)?;
     let wanted = u64::from(width) * u64::from(height) * 3;
     if pixels.len() as u64 != wanted {
@@ -86,13 +91,20 @@ pub fn encode_parts(width: u32, height: u32, pixels: &[u8], format: Format) -> R
     let mut bytes = Vec::new();
     let written = match format {
         // Pictures are written while a robot moves, so speed counts more than the last tenth of size.
-        Format::Png => PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive)
-            .write_image(pixels, width, height, ExtendedColorType::Rgb8),
+        Format::Png => {
+            PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive)
+                .write_image(pixels, width, height, ExtendedColorType::Rgb8)
+        }
         Format::Jpeg { quality } => {
             if !(1..=100).contains(&quality) {
                 return Err(CodecError::Quality(quality));
             }
-            JpegEncoder::new_with_quality(&mut bytes, quality).write_image(pixels, width, height, ExtendedColorType::Rgb8)
+            JpegEncoder::new_with_quality(&mut bytes, quality).write_image(
+                pixels,
+                width,
+                height,
+                ExtendedColorType::Rgb8,
+            )
         }
     };
     written.map_err(CodecError::Encode)?;
@@ -122,7 +134,11 @@ pub fn decode(bytes: &[u8]) -> Result<Rgb, CodecError> {
 
 fn check_size(width: u32, height: u32) -> Result<(), CodecError> {
     let sides = 1..=MAX_SIDE;
-    if sides.contains(&width) && sides.contains(&height) { Ok(()) } else { Err(CodecError::Size { width, height }) }
+    if sides.contains(&width) && sides.contains(&height) {
+        Ok(())
+    } else {
+        Err(CodecError::Size { width, height })
+    }
 }
 
 #[cfg(test)]
@@ -132,7 +148,9 @@ mod tests {
     use super::*;
 
     fn gradient(width: u32, height: u32) -> Rgb {
-        let pixels = (0..height).flat_map(|r| (0..width).flat_map(move |c| [(r * 8) as u8, (c * 8) as u8, 90])).collect();
+        let pixels = (0..height)
+            .flat_map(|r| (0..width).flat_map(move |c| [(r * 8) as u8, (c * 8) as u8, 90]))
+            .collect();
         Rgb { width, height, pixels }
     }
 
@@ -140,7 +158,8 @@ mod tests {
     fn png_is_exact() {
         arbtest(|u| {
             let (width, height) = (u.int_in_range(1..=40)?, u.int_in_range(1..=40)?);
-            let pixels = (0..width * height * 3).map(|_| u.arbitrary()).collect::<Result<_, _>>()?;
+            let pixels =
+                (0..width * height * 3).map(|_| u.arbitrary()).collect::<Result<_, _>>()?;
             let picture = Rgb { width, height, pixels };
             let png = encode(&picture, Format::Png).unwrap();
             assert_eq!(decode(&png).unwrap(), picture);
@@ -180,7 +199,8 @@ mod tests {
         assert!(coarse.len() < fine.len());
         let back = decode(&fine).unwrap();
         assert_eq!((back.width, back.height), (32, 24));
-        let worst = picture.pixels.iter().zip(&back.pixels).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+        let worst =
+            picture.pixels.iter().zip(&back.pixels).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
         assert!(worst < 24, "{worst}");
     }
 
@@ -188,12 +208,18 @@ mod tests {
     fn a_size_that_does_not_fit_is_refused() {
         let mut picture = gradient(4, 3);
         picture.pixels.pop();
-        assert_eq!(encode(&picture, Format::Png).unwrap_err().to_string(), "a picture of 4 x 3 has 36 bytes, got 35");
+        assert_eq!(
+            encode(&picture, Format::Png).unwrap_err().to_string(),
+            "a picture of 4 x 3 has 36 bytes, got 35"
+        );
         let none = Rgb { width: 0, height: 3, pixels: Vec::new() };
         assert!(matches!(encode(&none, Format::Png), Err(CodecError::Size { .. })));
         let overflowing = Rgb { width: u32::MAX, height: u32::MAX, pixels: vec![0; 3] };
         assert!(matches!(encode(&overflowing, Format::Png), Err(CodecError::Size { .. })));
-        assert!(matches!(encode(&gradient(4, 3), Format::Jpeg { quality: 0 }), Err(CodecError::Quality(0))));
+        assert!(matches!(
+            encode(&gradient(4, 3), Format::Jpeg { quality: 0 }),
+            Err(CodecError::Quality(0))
+        ));
     }
 
     /// Writes a header with a size of the attacker's choice into a small file.

@@ -34,9 +34,18 @@ impl Robot for Fake {
                 action_kinds: vec!["osc_pose_delta".into(), "joint_position".into()],
                 ..Arm::default()
             }],
-            cameras: vec![Camera { name: "front".into(), width: 4, height: 2, ..Camera::default() }],
+            cameras: vec![Camera {
+                name: "front".into(),
+                width: 4,
+                height: 2,
+                ..Camera::default()
+            }],
             max_control_steps: 5,
-            first: Observation { arms: vec![arm_state()], control_step: 77, ..Observation::default() },
+            first: Observation {
+                arms: vec![arm_state()],
+                control_step: 77,
+                ..Observation::default()
+            },
             ..Card::default()
         })
     }
@@ -47,7 +56,12 @@ impl Robot for Fake {
         }
         self.steps += 1;
         let terminated = self.steps == self.terminate_at;
-        Ok(Observation { arms: vec![arm_state()], terminated, success: terminated, ..Observation::default() })
+        Ok(Observation {
+            arms: vec![arm_state()],
+            terminated,
+            success: terminated,
+            ..Observation::default()
+        })
     }
 
     fn state(&mut self) -> Option<State> {
@@ -82,7 +96,13 @@ fn reset(id: &str) -> Reset {
 }
 
 fn action(id: u64) -> Action {
-    Action { id, arm: "arm".into(), kind: "osc_pose_delta".into(), values: vec![0.0; 6], gripper: -1.0 }
+    Action {
+        id,
+        arm: "arm".into(),
+        kind: "osc_pose_delta".into(),
+        values: vec![0.0; 6],
+        gripper: -1.0,
+    }
 }
 
 fn observed(outs: &[Out]) -> &Observation {
@@ -103,7 +123,9 @@ fn reason(outs: &[Out]) -> &str {
 fn a_reset_is_answered_once_and_then_from_memory() {
     let (mut session, _) = session(Fake::default());
     let outs = session.reset(&reset("r1"));
-    let [Out::Card(card), Out::Recorded(first), Out::State(state)] = outs.as_slice() else { panic!("{outs:?}") };
+    let [Out::Card(card), Out::Recorded(first), Out::State(state)] = outs.as_slice() else {
+        panic!("{outs:?}")
+    };
     assert_eq!((card.id.as_str(), card.seed, card.first.control_step), ("r1", 7, 0));
     assert_eq!((first.control_step, state.control_step), (0, 0));
 
@@ -119,7 +141,9 @@ fn a_reset_is_answered_once_and_then_from_memory() {
 fn a_failed_reset_says_why_and_takes_no_action() {
     let (mut session, _) = session(Fake::default());
     let outs = session.reset(&Reset { suite: "nowhere".into(), ..reset("r1") });
-    assert!(matches!(outs.as_slice(), [Out::Card(card)] if card.error == "no suite \"nowhere\"" && card.id == "r1"));
+    assert!(
+        matches!(outs.as_slice(), [Out::Card(card)] if card.error == "no suite \"nowhere\"" && card.id == "r1")
+    );
     assert_eq!(reason(&session.action(&action(1))), "no episode: the robot waits for a reset");
 }
 
@@ -127,7 +151,9 @@ fn a_failed_reset_says_why_and_takes_no_action() {
 fn an_action_is_answered_by_observation_and_state() {
     let (mut session, _) = running(Fake::default());
     let outs = session.action(&action(3));
-    let [Out::Observation(observation), Out::State(state)] = outs.as_slice() else { panic!("{outs:?}") };
+    let [Out::Observation(observation), Out::State(state)] = outs.as_slice() else {
+        panic!("{outs:?}")
+    };
     assert_eq!((observation.action_id, observation.control_step), (3, 1));
     assert_eq!((state.control_step, state.integration.as_slice()), (1, [1.0].as_slice()));
 }
@@ -155,8 +181,14 @@ fn bad_actions_are_refused_and_nothing_moves() {
         refuse(|a| a.kind = "eef_pose".into()),
         "arm \"arm\" takes no action of kind \"eef_pose\"; kinds: osc_pose_delta, joint_position"
     );
-    assert_eq!(refuse(|a| a.values = vec![0.0; 7]), "an action of kind \"osc_pose_delta\" has 6 values, got 7");
-    assert_eq!(refuse(|a| a.kind = "joint_position".into()), "an action of kind \"joint_position\" has 2 values, got 6");
+    assert_eq!(
+        refuse(|a| a.values = vec![0.0; 7]),
+        "an action of kind \"osc_pose_delta\" has 6 values, got 7"
+    );
+    assert_eq!(
+        refuse(|a| a.kind = "joint_position".into()),
+        "an action of kind \"joint_position\" has 2 values, got 6"
+    );
     assert_eq!(refuse(|a| a.values[2] = f64::NAN), "values[2] must be finite, got NaN");
     assert_eq!(refuse(|a| a.values[0] = 1.5), "values[0] must be within [-1, 1], got 1.5");
     assert_eq!(refuse(|a| a.gripper = f64::INFINITY), "gripper must be finite, got inf");
@@ -201,26 +233,38 @@ fn an_emergency_stop_lasts() {
 
 #[test]
 fn a_refused_step_may_be_followed_by_another_and_a_failed_one_not() {
-    let (mut session, _) = running(Fake { fail: Some(StepError::Refused("joint limit".into())), ..Fake::default() });
+    let (mut session, _) =
+        running(Fake { fail: Some(StepError::Refused("joint limit".into())), ..Fake::default() });
     assert_eq!(reason(&session.action(&action(1))), "joint limit");
     session.robot.fail = None;
     observed(&session.action(&action(2)));
     session.robot.fail = Some(StepError::Failed("motor 3 is hot".into()));
     let outs = session.action(&action(3));
-    assert!(matches!(outs.as_slice(), [Out::Refused { action_id: 3, .. }, Out::Failed(reason)] if reason == "motor 3 is hot"));
+    assert!(
+        matches!(outs.as_slice(), [Out::Refused { action_id: 3, .. }, Out::Failed(reason)] if reason == "motor 3 is hot")
+    );
     assert_eq!(session.robot.held, 1);
 }
 
 #[test]
 fn pictures_are_asked_for_by_name_size_and_step() {
     let (mut session, pictures) = running(Fake::default());
-    let wanted = FrameRequest { id: "f1".into(), camera: "front".into(), control_step: -1, ..FrameRequest::default() };
+    let wanted = FrameRequest {
+        id: "f1".into(),
+        camera: "front".into(),
+        control_step: -1,
+        ..FrameRequest::default()
+    };
     session.frame(wanted.clone());
     assert!(pictures.lock().unwrap().is_empty());
-    let picture = CameraFrame { width: 4, height: 2, color: Bytes(vec![9; 24]), ..CameraFrame::default() };
+    let picture =
+        CameraFrame { width: 4, height: 2, color: Bytes(vec![9; 24]), ..CameraFrame::default() };
     session.robot.pending.pop().unwrap().send(picture.clone());
     let answer = pictures.lock().unwrap().pop().unwrap();
-    assert_eq!((answer.id.as_str(), answer.camera.as_str(), answer.error.as_str()), ("f1", "front", ""));
+    assert_eq!(
+        (answer.id.as_str(), answer.camera.as_str(), answer.error.as_str()),
+        ("f1", "front", "")
+    );
 
     let mut refused = |change: fn(&mut FrameRequest)| {
         let mut request = wanted.clone();
@@ -233,7 +277,10 @@ fn pictures_are_asked_for_by_name_size_and_step() {
     assert_eq!(refused(|r| r.camera = "back".into()), "no camera \"back\"; cameras: front");
     assert_eq!(refused(|r| r.control_step = 1), "no control step 1; the latest is 0");
     assert_eq!(refused(|r| r.control_step = -2), "no control step -2; the latest is 0");
-    assert_eq!(refused(|r| r.width = 100_000), "100000 x 2 pixels are too many; 4096 a side at most");
+    assert_eq!(
+        refused(|r| r.width = 100_000),
+        "100000 x 2 pixels are too many; 4096 a side at most"
+    );
     assert_eq!(refused(|r| r.depth = true), "camera \"front\" measures no depth");
 
     session.frame(wanted.clone());
@@ -250,7 +297,10 @@ fn pictures_are_asked_for_by_name_size_and_step() {
 fn there_is_no_picture_before_a_reset() {
     let (mut session, pictures) = session(Fake::default());
     session.frame(FrameRequest { id: "f1".into(), ..FrameRequest::default() });
-    assert_eq!(pictures.lock().unwrap().pop().unwrap().error, "no scene: the robot has not been reset");
+    assert_eq!(
+        pictures.lock().unwrap().pop().unwrap().error,
+        "no scene: the robot has not been reset"
+    );
 }
 
 #[test]

@@ -78,12 +78,16 @@ impl Rig {
     /// Lets the robot carry out the action that waits.
     fn step(&mut self) {
         let action = self.actions.last().unwrap().clone();
-        self.arm.step(&Command { values: action.values.try_into().unwrap(), gripper: action.gripper });
+        self.arm
+            .step(&Command { values: action.values.try_into().unwrap(), gripper: action.gripper });
         self.control_step += 1;
         self.now += Duration::from_millis(5);
         let solved = self.control_step == self.solved_at;
-        let observation =
-            Observation { terminated: solved, success: solved, ..observation(&self.arm, self.control_step, action.id) };
+        let observation = Observation {
+            terminated: solved,
+            success: solved,
+            ..observation(&self.arm, self.control_step, action.id)
+        };
         self.engine.observation(observation, self.now);
         self.drain();
     }
@@ -169,13 +173,19 @@ fn outcome(result: &CallResult) -> Value {
 fn a_call_becomes_actions_and_a_measured_result() {
     let mut rig = Rig::new();
     let result = rig.run("c1", "move_to", json!({"xyz": [0.16, -0.03, 1.0]}));
-    assert_eq!((result.error.as_str(), result.message.as_str(), result.step, result.control_steps), ("", "", 1, 2));
+    assert_eq!(
+        (result.error.as_str(), result.message.as_str(), result.step, result.control_steps),
+        ("", "", 1, 2)
+    );
     assert_eq!(result.elapsed_ns, 10_000_000);
     assert_eq!(outcome(&result)["steps_used"], 3);
     assert_eq!(outcome(&result)["reached"], true);
     assert_eq!(result.observation.control_step, 2);
     let arguments: Value = serde_json::from_str(&result.arguments).unwrap();
-    assert_eq!((arguments["tol"].clone(), arguments["gripper"].clone()), (json!(0.012), json!(-1.0)));
+    assert_eq!(
+        (arguments["tol"].clone(), arguments["gripper"].clone()),
+        (json!(0.012), json!(-1.0))
+    );
     let ids: Vec<u64> = rig.actions.iter().map(|a| a.id).collect();
     assert_eq!(ids, [1, 2]);
     assert!(rig.actions.iter().all(|a| a.arm == "panda" && a.kind == "osc_pose_delta"));
@@ -213,11 +223,27 @@ fn hold_repeats_the_last_command_that_was_not_zero() {
 fn bad_arguments_move_nothing() {
     let mut rig = Rig::new();
     for (method, arguments, message) in [
-        ("move_to", json!({"xyz": [0.5, 0.0, 1.0]}), "move_to(): the target is 0.400 m away in x/y"),
-        ("move_pose", json!({"xyz": [0.1, 0.31, 1.0]}), "move_pose(): the target is 0.310 m away in x/y"),
+        (
+            "move_to",
+            json!({"xyz": [0.5, 0.0, 1.0]}),
+            "move_to(): the target is 0.400 m away in x/y",
+        ),
+        (
+            "move_pose",
+            json!({"xyz": [0.1, 0.31, 1.0]}),
+            "move_pose(): the target is 0.310 m away in x/y",
+        ),
         ("move_to", json!({"xyz": [0.1, null, 1.0]}), "move_to(): xyz must be 3 numbers"),
-        ("move_to", json!({"xyz": START, "gripper": 1.01}), "move_to(): gripper must be within [-1, 1]"),
-        ("move_to", json!({"xyz": START, "speed": 2}), "move_to() got an unexpected keyword argument"),
+        (
+            "move_to",
+            json!({"xyz": START, "gripper": 1.01}),
+            "move_to(): gripper must be within [-1, 1]",
+        ),
+        (
+            "move_to",
+            json!({"xyz": START, "speed": 2}),
+            "move_to() got an unexpected keyword argument",
+        ),
         ("rotate_wrist", json!({}), "rotate_wrist() needs exactly one of target_yaw and delta_yaw"),
         ("fly", json!({}), "libero has no method \"fly\""),
         ("move_to", json!([1, 2]), "move_to() takes its arguments as an object"),
@@ -226,7 +252,13 @@ fn bad_arguments_move_nothing() {
         assert_eq!(error, "value_error");
         assert!(text.starts_with(message), "{text}");
     }
-    let call = Call { id: "x".into(), caller: "cell".into(), method: "move_to".into(), arguments: "{\"xyz\": NaN}".into(), timeout_ms: 0 };
+    let call = Call {
+        id: "x".into(),
+        caller: "cell".into(),
+        method: "move_to".into(),
+        arguments: "{\"xyz\": NaN}".into(),
+        timeout_ms: 0,
+    };
     rig.send(call);
     assert_eq!(rig.last().error, "value_error");
     assert!(rig.actions.is_empty());
@@ -261,7 +293,10 @@ fn a_cancelled_motion_ends_within_one_control_step_and_tells_how_far_it_came() {
     rig.step();
     assert_eq!(rig.actions.len(), sent, "no action after the one on its way");
     let result = rig.last().clone();
-    assert_eq!((result.error.as_str(), result.message.as_str()), ("cancelled", "the cell was killed"));
+    assert_eq!(
+        (result.error.as_str(), result.message.as_str()),
+        ("cancelled", "the cell was killed")
+    );
     assert_eq!((result.step, result.control_steps), (1, 4));
     assert_eq!(outcome(&result)["reached"], false);
     assert!((outcome(&result)["final_eef_pos"][0].as_f64().unwrap() - 0.2).abs() < 1e-9);
@@ -301,9 +336,16 @@ fn the_predicate_ends_a_motion_and_the_episode() {
     assert_eq!(outcome(&result)["steps_used"], 3);
     assert_eq!(outcome(&result)["terminated"], true);
     let (error, message) = rig.refused("release", json!({}));
-    assert_eq!((error.as_str(), message.as_str()), ("episode_finished", "terminated: the task is solved"));
+    assert_eq!(
+        (error.as_str(), message.as_str()),
+        ("episode_finished", "terminated: the task is solved")
+    );
     let state = rig.run("s", "state", json!({}));
-    assert_eq!((state.error.as_str(), outcome(&state)["terminated"].clone()), ("", json!(true)), "looking is still allowed");
+    assert_eq!(
+        (state.error.as_str(), outcome(&state)["terminated"].clone()),
+        ("", json!(true)),
+        "looking is still allowed"
+    );
 }
 
 #[test]
@@ -323,8 +365,14 @@ fn an_ended_episode_takes_no_more_calls_until_the_next_card() {
     rig.call("c1", "set_gripper", json!({"gripper": 1}));
     rig.engine.end("budget");
     rig.step();
-    assert_eq!((rig.last().error.as_str(), rig.last().message.as_str()), ("cancelled", "the episode is over: budget"));
-    assert_eq!(rig.refused("release", json!({})), ("episode_finished".into(), "the episode is over: budget".into()));
+    assert_eq!(
+        (rig.last().error.as_str(), rig.last().message.as_str()),
+        ("cancelled", "the episode is over: budget")
+    );
+    assert_eq!(
+        rig.refused("release", json!({})),
+        ("episode_finished".into(), "the episode is over: budget".into())
+    );
     rig.reset("r2");
     assert_eq!(rig.run("c2", "release", json!({"max_steps": 1})).step, 1);
 }
@@ -354,9 +402,15 @@ fn state_is_answered_at_every_recorded_step() {
     };
     assert_eq!(at(&mut rig, 0)["eef_pos"], json!([0.1, 0.0, 1.0]));
     assert_eq!(at(&mut rig, 1)["eef_pos"], json!([0.15, 0.0, 1.0]));
-    assert_eq!((at(&mut rig, 1)["gripper_opening"].clone(), at(&mut rig, 2)["gripper_opening"].clone()), (json!(0.08), json!(0.04)));
+    assert_eq!(
+        (at(&mut rig, 1)["gripper_opening"].clone(), at(&mut rig, 2)["gripper_opening"].clone()),
+        (json!(0.08), json!(0.04))
+    );
     let latest = at(&mut rig, -1);
-    assert_eq!((latest["step"].clone(), latest["task"].clone()), (json!(2), json!("pick up the bowl")));
+    assert_eq!(
+        (latest["step"].clone(), latest["task"].clone()),
+        (json!(2), json!("pick up the bowl"))
+    );
     for step in [3, -2] {
         let (error, message) = rig.refused("state", json!({"step": step}));
         assert_eq!(error, "value_error");
@@ -375,7 +429,10 @@ fn one_caller_at_a_time() {
         timeout_ms: 0,
     };
     rig.send(other("m1", "release", json!({})));
-    assert_eq!((rig.last().error.as_str(), rig.last().message.as_str()), ("tool_error", "\"mcp\" may not move the robot: \"cell\" holds the lease"));
+    assert_eq!(
+        (rig.last().error.as_str(), rig.last().message.as_str()),
+        ("tool_error", "\"mcp\" may not move the robot: \"cell\" holds the lease")
+    );
     rig.send(other("m2", "state", json!({})));
     assert_eq!(rig.last().error, "");
     rig.send(other("m3", "lease", json!({"holder": "mcp"})));
@@ -383,7 +440,10 @@ fn one_caller_at_a_time() {
 
     rig.call("c1", "set_gripper", json!({"gripper": 1, "steps": 2}));
     let (error, message) = rig.refused("release", json!({}));
-    assert_eq!((error.as_str(), message.as_str()), ("tool_error", "\"cell\" is still running set_gripper()"));
+    assert_eq!(
+        (error.as_str(), message.as_str()),
+        ("tool_error", "\"cell\" is still running set_gripper()")
+    );
     assert_eq!(rig.refused("lease", json!({"holder": "mcp"})).0, "tool_error");
     rig.finish();
 
@@ -411,7 +471,10 @@ fn an_emergency_stop_ends_the_motion_and_lasts() {
     // The robot may refuse the action on its way, or carry it out.
     rig.engine.refused(1, "a person has stopped the robot", rig.now);
     rig.drain();
-    assert_eq!((rig.last().error.as_str(), rig.last().message.as_str()), ("cancelled", "a person has stopped the robot"));
+    assert_eq!(
+        (rig.last().error.as_str(), rig.last().message.as_str()),
+        ("cancelled", "a person has stopped the robot")
+    );
     assert_eq!(rig.refused("release", json!({})).0, "episode_finished");
     rig.reset("r2");
     assert_eq!(rig.refused("release", json!({})).0, "episode_finished");
@@ -435,7 +498,10 @@ fn a_refusal_by_the_robot_ends_the_call_and_names_the_node() {
     rig.engine.refused(2, "joint 3 is at its limit", rig.now);
     rig.drain();
     let result = rig.last();
-    assert_eq!((result.error.as_str(), result.message.as_str()), ("tool_error", "node \"libero\" refused the action: joint 3 is at its limit"));
+    assert_eq!(
+        (result.error.as_str(), result.message.as_str()),
+        ("tool_error", "node \"libero\" refused the action: joint 3 is at its limit")
+    );
     assert_eq!((result.step, result.control_steps), (1, 1), "it had moved");
     rig.call("c2", "release", json!({}));
     rig.engine.refused(3, "no", rig.now);
@@ -456,7 +522,10 @@ fn a_silent_robot_is_asked_again_and_then_given_up() {
     rig.engine.tick(rig.now);
     rig.drain();
     let result = rig.last();
-    assert_eq!((result.error.as_str(), result.message.as_str()), ("tool_error", "node \"libero\" has not answered action 1 within 10s"));
+    assert_eq!(
+        (result.error.as_str(), result.message.as_str()),
+        ("tool_error", "node \"libero\" has not answered action 1 within 10s")
+    );
     assert_eq!((result.step, rig.actions.len()), (0, 1));
     assert_eq!(rig.engine.deadline(), None);
     // A late answer moves the state on and is not taken for the next action's.
@@ -484,7 +553,10 @@ fn a_robot_that_dies_fails_the_call_and_all_later_ones() {
     rig.call("c1", "release", json!({}));
     rig.engine.robot_gone(rig.now);
     rig.drain();
-    assert_eq!((rig.last().error.as_str(), rig.last().message.as_str()), ("tool_error", "node \"libero\" is gone"));
+    assert_eq!(
+        (rig.last().error.as_str(), rig.last().message.as_str()),
+        ("tool_error", "node \"libero\" is gone")
+    );
     assert_eq!(rig.refused("release", json!({})).1, "node \"libero\" is gone");
 }
 
@@ -503,9 +575,19 @@ fn a_caller_that_dies_takes_its_motion_with_it() {
 fn nothing_moves_before_a_card() {
     let mut engine = Engine::new("libero", Timing::default());
     let now = Instant::now();
-    let call = Call { id: "c1".into(), caller: "cell".into(), method: "release".into(), arguments: String::new(), timeout_ms: 0 };
+    let call = Call {
+        id: "c1".into(),
+        caller: "cell".into(),
+        method: "release".into(),
+        arguments: String::new(),
+        timeout_ms: 0,
+    };
     engine.call(call.clone(), "cell-runner", now);
-    assert!(matches!(engine.output(), Some(Output::Result(result)) if result.error == "tool_error" && result.message == "no episode has begun"));
+    assert!(
+        matches!(engine.output(), Some(Output::Result(result)) if result.error == "tool_error" && result.message == "no episode has begun")
+    );
     engine.card(Card { id: "r1".into(), robot: "toaster".into(), ..Card::default() }, now);
-    assert!(matches!(engine.output(), Some(Output::Event { kind: "error", message, .. }) if message.contains("toaster")));
+    assert!(
+        matches!(engine.output(), Some(Output::Event { kind: "error", message, .. }) if message.contains("toaster"))
+    );
 }

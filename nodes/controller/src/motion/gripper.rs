@@ -28,7 +28,11 @@ pub struct SetGripper {
 
 impl SetGripper {
     pub fn new(arguments: SetGripperArguments, from: &Start) -> Self {
-        SetGripper { gripper: from.gripper(arguments.gripper), steps: count(arguments.steps), made: 0 }
+        SetGripper {
+            gripper: from.gripper(arguments.gripper),
+            steps: count(arguments.steps),
+            made: 0,
+        }
     }
 }
 
@@ -60,7 +64,12 @@ pub struct Release {
 impl Release {
     pub fn new(arguments: ReleaseArguments, from: &Start) -> Self {
         let opening = from.pose.opening;
-        Release { max_steps: count(arguments.max_steps), made: 0, start_opening: opening, peak_opening: opening }
+        Release {
+            max_steps: count(arguments.max_steps),
+            made: 0,
+            start_opening: opening,
+            peak_opening: opening,
+        }
     }
 }
 

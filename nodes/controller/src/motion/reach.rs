@@ -88,7 +88,16 @@ impl Angle {
 
 impl Reach {
     pub fn move_to(arguments: MoveToArguments, from: &Start) -> Self {
-        let MoveToArguments { xyz, gripper, tol, step_clip, max_steps, target_yaw, yaw_step_clip, action_scale } = arguments;
+        let MoveToArguments {
+            xyz,
+            gripper,
+            tol,
+            step_clip,
+            max_steps,
+            target_yaw,
+            yaw_step_clip,
+            action_scale,
+        } = arguments;
         let now = eef_yaw(from.pose.quaternion);
         Reach {
             report: Report::MoveTo { max_steps },
@@ -112,7 +121,9 @@ impl Reach {
         Reach {
             report: Report::MovePose,
             target: a.xyz,
-            pitch: a.target_pitch.map(|target| Angle::new(target, eef_pitch(quaternion), a.pitch_step)),
+            pitch: a
+                .target_pitch
+                .map(|target| Angle::new(target, eef_pitch(quaternion), a.pitch_step)),
             yaw: a.target_yaw.map(|target| Angle::new(target, eef_yaw(quaternion), a.yaw_step)),
             gripper: from.gripper(a.gripper),
             step_clip: a.step_clip,
@@ -121,12 +132,16 @@ impl Reach {
             ori_tol: Some(a.ori_tol),
             max_steps: count(a.max_steps),
             used: 0,
-            progress: Progress::new(distance(from.pose.position, a.xyz), LEAST_MOVE.min(a.step_clip)),
+            progress: Progress::new(
+                distance(from.pose.position, a.xyz),
+                LEAST_MOVE.min(a.step_clip),
+            ),
         }
     }
 
     fn errors(&self, pose: &Pose) -> (f64, f64, f64) {
-        let pitch = self.pitch.as_ref().map_or(0.0, |angle| angle.error(eef_pitch(pose.quaternion)));
+        let pitch =
+            self.pitch.as_ref().map_or(0.0, |angle| angle.error(eef_pitch(pose.quaternion)));
         let yaw = self.yaw.as_ref().map_or(0.0, |angle| angle.error(eef_yaw(pose.quaternion)));
         (distance(pose.position, self.target), pitch, yaw)
     }
@@ -141,15 +156,21 @@ impl Reach {
         if self.arrived(errors) {
             return None;
         }
-        let angles = [(&self.pitch, "pitch", pitch), (&self.yaw, "yaw", yaw)]
-            .map(|(angle, name, error)| angle.as_ref().filter(|_| self.ori_tol.is_some()).map(|angle| (angle, name, error)));
-        let watched = angles.iter().flatten().map(|(angle, ..)| &angle.progress).chain([&self.progress]);
+        let angles =
+            [(&self.pitch, "pitch", pitch), (&self.yaw, "yaw", yaw)].map(|(angle, name, error)| {
+                angle.as_ref().filter(|_| self.ori_tol.is_some()).map(|angle| (angle, name, error))
+            });
+        let watched =
+            angles.iter().flatten().map(|(angle, ..)| &angle.progress).chain([&self.progress]);
         let without = watched.map(Progress::without).min().filter(|&without| without >= WINDOW)?;
         let mut text = format!("{left:.4} m from the target");
         for (_, name, error) in angles.iter().flatten() {
             text += &format!(", {name} off by {error:.4} rad");
         }
-        Some(format!("{text}; no progress of {:.4} m in the last {without} control steps", self.progress.least()))
+        Some(format!(
+            "{text}; no progress of {:.4} m in the last {without} control steps",
+            self.progress.least()
+        ))
     }
 }
 
@@ -183,7 +204,9 @@ impl Motion for Reach {
     fn outcome(&self, pose: &Pose) -> Map<String, Value> {
         let left = distance(pose.position, self.target);
         let mut outcome = match self.report {
-            Report::MoveTo { max_steps } => fields([("target_xyz", json!(self.target)), ("max_steps", max_steps.into())]),
+            Report::MoveTo { max_steps } => {
+                fields([("target_xyz", json!(self.target)), ("max_steps", max_steps.into())])
+            }
             Report::MovePose => fields([("final_pitch", eef_pitch(pose.quaternion).into())]),
         };
         outcome.extend(fields([

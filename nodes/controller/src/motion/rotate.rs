@@ -78,11 +78,23 @@ impl Rotate {
     }
 
     pub fn pitch(arguments: PitchArguments, from: &Start) -> Self {
-        Rotate::new(Axis::Pitch, arguments.target_pitch, arguments.delta_pitch, arguments.common, from)
+        Rotate::new(
+            Axis::Pitch,
+            arguments.target_pitch,
+            arguments.delta_pitch,
+            arguments.common,
+            from,
+        )
     }
 
     /// The checks have made sure that one of `target` and `delta` is given.
-    fn new(axis: Axis, target: Option<f64>, delta: Option<f64>, common: CommonArguments, from: &Start) -> Self {
+    fn new(
+        axis: Axis,
+        target: Option<f64>,
+        delta: Option<f64>,
+        common: CommonArguments,
+        from: &Start,
+    ) -> Self {
         let start = axis.angle(&from.pose);
         let target = target.unwrap_or(start + delta.unwrap_or(0.0));
         Rotate {

@@ -47,7 +47,10 @@ fn assert_actions(found: &[[f64; 7]], expected: &[[f64; 7]]) {
 fn move_to_follows_the_reference_on_an_arm_that_obeys() {
     let mut arm = Arm::obeying();
     let run = run(&mut arm, "move_to", json!({"xyz": [0.16, -0.03, 1.0]}));
-    assert_actions(&run.actions, &[[0.5, -0.5, 0.0, 0.0, 0.0, 0.0, -1.0], [0.5, -0.1, 0.0, 0.0, 0.0, 0.0, -1.0]]);
+    assert_actions(
+        &run.actions,
+        &[[0.5, -0.5, 0.0, 0.0, 0.0, 0.0, -1.0], [0.5, -0.1, 0.0, 0.0, 0.0, 0.0, -1.0]],
+    );
     assert_eq!(run.outcome["steps_used"], 3, "the check that ended it counts");
     assert_eq!(run.outcome["reached"], true);
     assert_eq!(run.outcome["max_steps"], 80);
@@ -97,15 +100,26 @@ fn a_motion_to_where_the_arm_is_makes_no_step_and_one_check() {
 #[test]
 fn action_scale_and_step_clip_set_the_pace() {
     let mut arm = Arm::obeying();
-    let run = run(&mut arm, "move_to", json!({"xyz": [0.2, 0.0, 1.0], "step_clip": 0.2, "action_scale": 0.025, "max_steps": 1}));
+    let run = run(
+        &mut arm,
+        "move_to",
+        json!({"xyz": [0.2, 0.0, 1.0], "step_clip": 0.2, "action_scale": 0.025, "max_steps": 1}),
+    );
     assert_actions(&run.actions, &[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0]]);
 }
 
 #[test]
 fn move_to_turns_on_the_way_and_does_not_wait_for_it() {
     let mut arm = Arm { turn_per_unit: 0.01, ..Arm::obeying() };
-    let run = run(&mut arm, "move_to", json!({"xyz": [0.15, 0.0, 1.0], "target_yaw": 1.0, "yaw_step_clip": 0.05}));
-    assert_actions(&run.actions, &[[0.5, 0.0, 0.0, 0.0, 0.0, 0.5, -1.0], [0.5, 0.0, 0.0, 0.0, 0.0, 0.5, -1.0]]);
+    let run = run(
+        &mut arm,
+        "move_to",
+        json!({"xyz": [0.15, 0.0, 1.0], "target_yaw": 1.0, "yaw_step_clip": 0.05}),
+    );
+    assert_actions(
+        &run.actions,
+        &[[0.5, 0.0, 0.0, 0.0, 0.0, 0.5, -1.0], [0.5, 0.0, 0.0, 0.0, 0.0, 0.5, -1.0]],
+    );
     assert_eq!(run.outcome["reached"], true);
     assert_eq!(run.outcome["stalled"], false);
     assert!((eef_yaw(arm.pose.quaternion) - 0.01).abs() < 1e-9);
@@ -114,7 +128,11 @@ fn move_to_turns_on_the_way_and_does_not_wait_for_it() {
 #[test]
 fn move_pose_waits_for_position_and_angles() {
     let mut arm = Arm::obeying();
-    let run = run(&mut arm, "move_pose", json!({"xyz": [0.12, 0.0, 1.0], "target_pitch": 0.3, "target_yaw": -0.2}));
+    let run = run(
+        &mut arm,
+        "move_pose",
+        json!({"xyz": [0.12, 0.0, 1.0], "target_pitch": 0.3, "target_yaw": -0.2}),
+    );
     let first = run.actions[0];
     assert_actions(&[first], &[[0.4, 0.0, 0.0, 0.8, 0.0, -0.8, -1.0]]);
     assert!((eef_pitch(arm.pose.quaternion) - 0.3).abs() < 0.05);
@@ -131,7 +149,11 @@ fn a_wrist_turns_by_the_reference_law() {
     let run = run(&mut arm, "rotate_wrist", json!({"delta_yaw": 0.25}));
     assert_actions(
         &run.actions,
-        &[[0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 1.0]],
+        &[
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 1.0],
+        ],
     );
     assert_eq!(run.outcome["steps_used"], 4);
     assert_eq!(run.outcome["reached"], true);
@@ -142,7 +164,11 @@ fn a_wrist_turns_by_the_reference_law() {
 #[test]
 fn a_pitch_turns_the_right_way_and_at_the_given_pace() {
     let mut arm = Arm { turn_per_unit: 0.08, ..Arm::obeying() };
-    let run = run(&mut arm, "rotate_pitch", json!({"target_pitch": -0.51, "step_clip": 0.05, "gripper": -0.25}));
+    let run = run(
+        &mut arm,
+        "rotate_pitch",
+        json!({"target_pitch": -0.51, "step_clip": 0.05, "gripper": -0.25}),
+    );
     assert_eq!(run.actions.len(), 13);
     assert_actions(&run.actions[..1], &[[0.0, 0.0, 0.0, -0.5, 0.0, 0.0, -0.25]]);
     assert!((eef_pitch(arm.pose.quaternion) + 0.504).abs() < 1e-9);
@@ -163,7 +189,10 @@ fn a_blocked_arm_is_reported_as_stalled_with_what_was_measured() {
     let mut arm = Arm { wall_x: Some(0.14), ..Arm::obeying() };
     let run = run(&mut arm, "move_to", json!({"xyz": [0.2, 0.0, 1.0], "max_steps": 30}));
     assert_eq!(run.actions.len(), 30, "a stall does not end a motion");
-    assert_eq!((run.outcome["reached"].clone(), run.outcome["stalled"].clone()), (json!(false), json!(true)));
+    assert_eq!(
+        (run.outcome["reached"].clone(), run.outcome["stalled"].clone()),
+        (json!(false), json!(true))
+    );
     assert_eq!(
         run.outcome["stall_reason"],
         "0.0600 m from the target; no progress of 0.0010 m in the last 28 control steps"
@@ -184,10 +213,18 @@ fn a_blocked_rotation_is_reported_as_stalled() {
 #[test]
 fn move_pose_stalls_only_when_nothing_moves_any_more() {
     let mut stuck = Arm { wall_x: Some(0.11), turn_per_unit: 0.01, ..Arm::obeying() };
-    let turning = run(&mut stuck, "move_pose", json!({"xyz": [0.2, 0.0, 1.0], "target_yaw": 2.0, "max_steps": 30}));
+    let turning = run(
+        &mut stuck,
+        "move_pose",
+        json!({"xyz": [0.2, 0.0, 1.0], "target_yaw": 2.0, "max_steps": 30}),
+    );
     assert_eq!(turning.outcome["stalled"], false, "it still turns");
     stuck.turn_per_unit = 0.0;
-    let still = run(&mut stuck, "move_pose", json!({"xyz": [0.2, 0.0, 1.0], "target_yaw": 2.0, "max_steps": 30}));
+    let still = run(
+        &mut stuck,
+        "move_pose",
+        json!({"xyz": [0.2, 0.0, 1.0], "target_yaw": 2.0, "max_steps": 30}),
+    );
     assert_eq!(still.outcome["stalled"], true);
     let reason = still.outcome["stall_reason"].as_str().unwrap();
     assert!(reason.starts_with("0.0900 m from the target, yaw off by 1.7"), "{reason}");
@@ -216,7 +253,8 @@ fn release_tells_how_far_the_fingers_came() {
 
 #[test]
 fn robots_without_turning_on_the_way_use_their_own_scale() {
-    let checked = find("template").unwrap().check_json("move_to", &json!({"xyz": [0.12, 0.0, 1.0]})).unwrap();
+    let checked =
+        find("template").unwrap().check_json("move_to", &json!({"xyz": [0.12, 0.0, 1.0]})).unwrap();
     let from = Start { pose: Arm::obeying().pose, held_gripper: -1.0, position_scale: 0.04 };
     let mut motion = start(&checked, &from).unwrap();
     let command = motion.next(&from.pose).unwrap();
