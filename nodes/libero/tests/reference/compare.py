@@ -66,12 +66,14 @@ def compare_task(args, suite: str, task: int, folder: Path) -> dict:
     mjb = folder / "scene.mjb"
     try:
         command = [args.dump, str(args.data), suite, str(task), str(mjb), *map(str, args.seeds)]
-        ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        ours = json.loads(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        )
         fields = digests(mujoco.MjModel.from_binary_path(str(mjb)))
     finally:
         mjb.unlink(missing_ok=True)
     wrong = []
-    for mine, yours in zip(ours["resets"], theirs["resets"]):
+    for mine, yours in zip(ours["resets"], theirs["resets"], strict=True):
         for key, value in yours.items():
             if mine[key] == value:
                 continue
@@ -81,7 +83,9 @@ def compare_task(args, suite: str, task: int, folder: Path) -> dict:
             wrong.append(f"{yours['seed']}:{key}{gap}")
     return result | {
         "fields": len(theirs["fields"]),
-        "differing_fields": sorted(key for key, value in theirs["fields"].items() if fields.get(key) != value),
+        "differing_fields": sorted(
+            key for key, value in theirs["fields"].items() if fields.get(key) != value
+        ),
         "differing_facts": [
             key for key in ("names", "things", "regions", "instruction") if ours[key] != theirs[key]
         ],
@@ -100,7 +104,9 @@ def tasks(suite: str) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--dump")
     parser.add_argument("--suite", nargs="+", default=["libero_spatial"])

@@ -1,6 +1,6 @@
 """Writes the golden values that the Rust tests read.
 
-    golden.py --data DIR > ../golden/scenes.json
+golden.py --data DIR > ../golden/scenes.json
 """
 
 import argparse
@@ -21,7 +21,15 @@ SCENES = [
     ("libero_10", 5),
 ]
 SEEDS = [0, 1, 53]
-MODEL_FIELDS = ["body_mass", "body_inertia", "body_ipos", "geom_friction", "dof_damping", "dof_armature", "jnt_range"]
+MODEL_FIELDS = [
+    "body_mass",
+    "body_inertia",
+    "body_ipos",
+    "geom_friction",
+    "dof_damping",
+    "dof_armature",
+    "jnt_range",
+]
 
 
 def exact(value):
@@ -50,8 +58,13 @@ def scene(suite: str, task: int) -> dict:
             "name": python.task.name,
             "name_instruction": python.task.language,
             "instruction": " ".join(python.env.env.parsed_problem["language_instruction"]),
-            "sizes": {size: getattr(model, size) for size in ("nq", "nv", "nu", "nbody", "ngeom", "nsite", "nmesh")},
-            "names": {kind: reference.names(model)[kind] for kind in ("joint", "actuator", "camera")},
+            "sizes": {
+                size: getattr(model, size)
+                for size in ("nq", "nv", "nu", "nbody", "ngeom", "nsite", "nmesh")
+            },
+            "names": {
+                kind: reference.names(model)[kind] for kind in ("joint", "actuator", "camera")
+            },
             "things": things,
             "regions": python.regions(),
             "sums": {field: float(getattr(model, field).sum()) for field in MODEL_FIELDS},
@@ -62,7 +75,9 @@ def scene(suite: str, task: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     args = parser.parse_args()
     reference.use_data(args.data.resolve())
