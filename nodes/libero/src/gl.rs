@@ -33,6 +33,14 @@ static CREATION: Mutex<()> = Mutex::new(());
 )]
 pub struct NoEgl(String);
 
+/// Whether there can be pictures; takes some 0.1 s.
+///
+/// # Errors
+/// [`NoEgl`] says what to install.
+pub fn check() -> Result<(), NoEgl> {
+    Egl::new().map(drop).map_err(|error| NoEgl(error.to_string()))
+}
+
 /// An EGL context with MuJoCo's meshes and textures in it, for pictures of any size.
 ///
 /// It belongs to the thread that made it.
