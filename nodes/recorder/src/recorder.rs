@@ -70,8 +70,8 @@ struct Source {
 struct Closing {
     episode: u32,
     since: Instant,
-    /// Since when all rows are there and only pictures are waited for.
-    pictures_since: Option<Instant>,
+    /// Whether its last pictures have been asked for, now that all rows are there.
+    pictured: bool,
 }
 
 /// What the robot measured last in the episode.
@@ -148,17 +148,13 @@ impl Recorder {
         let from_planner = node == self.planner;
         match (event.kind.as_str(), episode) {
             (event::RUN, _) if from_planner => self.open(&data),
-            (event::STARTED, Some(n)) if from_planner && self.episode != Some(n) => {
-                self.episode = Some(n);
-                self.last = Last::default();
-                if let Some(store) = &mut self.store {
-                    store.set_current(n);
-                }
-            }
+            (event::STARTED, Some(n)) if from_planner => self.begin(n),
             (event::ENDED, Some(n)) if from_planner => {
+                // Its `started` may still be on its way.
+                self.begin(n);
                 self.flushed(node, n, &data, now);
                 if self.closing.is_none() && self.episode == Some(n) && self.closed != Some(n) {
-                    self.closing = Some(Closing { episode: n, since: now, pictures_since: None });
+                    self.closing = Some(Closing { episode: n, since: now, pictured: false });
                 }
             }
             (event::FLUSHED, Some(n)) => self.flushed(node, n, &data, now),
@@ -263,6 +259,18 @@ impl Recorder {
         self.say(event::READY, String::new(), json!({}));
     }
 
+    /// Episodes only count up.
+    fn begin(&mut self, episode: u32) {
+        if self.episode.is_some_and(|current| current >= episode) {
+            return;
+        }
+        self.episode = Some(episode);
+        self.last = Last::default();
+        if let Some(store) = &mut self.store {
+            store.set_current(episode);
+        }
+    }
+
     fn flushed(&mut self, node: &str, episode: u32, data: &Value, now: Instant) {
         if let (Some(source), Some(batches)) = (self.nodes.get_mut(node), data["batches"].as_u64())
         {
@@ -308,10 +316,9 @@ impl Recorder {
         match rows.topic.as_str() {
             Event::TOPIC => {
                 if let Ok(events) = frame_rows::<Event>(&rows.rows) {
-                    for row in events
-                        .iter()
-                        .filter(|row| [event::FLUSHED, event::ENDED].contains(&row.kind()))
-                    {
+                    for row in events.iter().filter(|row| {
+                        [event::STARTED, event::FLUSHED, event::ENDED].contains(&row.kind())
+                    }) {
                         self.event(node, &row.to_owned(), now);
                     }
                 }
@@ -359,9 +366,8 @@ impl Recorder {
         if !missing.is_empty() && !late && !self.broken {
             return;
         }
-        let (since, begun) = (closing.since, closing.pictures_since.is_some());
-        closing.pictures_since.get_or_insert(now);
-        if !begun && !self.broken {
+        let since = closing.since;
+        if !std::mem::replace(&mut closing.pictured, true) && !self.broken {
             self.pictures.end(self.last.control_step);
         }
         let absent = self.pictures.missing();
@@ -375,7 +381,9 @@ impl Recorder {
             self.pictures.forget();
             self.warn("", &format!("pictures that did not come in time: {}", names.join(", ")));
         }
-        for node in &missing {
+        // That nothing is written any more has been said.
+        let told: &[String] = if self.broken { &[] } else { &missing };
+        for node in told {
             self.warn(node, &format!("not all rows of node {node:?} have come"));
         }
         self.closing = None;

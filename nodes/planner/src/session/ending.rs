@@ -24,7 +24,7 @@ impl Session {
     pub(super) fn close(&mut self, now: Instant, recorded: Option<&Value>) {
         if let Some(data) = recorded {
             self.live.correct(data);
-            if data["complete"] == false {
+            if data["complete"] == false && self.broken.is_none() {
                 let recorder = self.peers.recorder.clone();
                 self.warn(&recorder, &format!("the record of episode {} has gaps", self.episode()));
             }

@@ -167,6 +167,21 @@ fn flushed_may_arrive_early_late_or_only_as_a_recorded_row() {
 }
 
 #[test]
+fn an_end_that_overtakes_the_beginning_counts_and_an_old_beginning_does_not() {
+    let mut bench = Bench::new(Mode::Off);
+    bench.send("libero", 0, observation(0));
+    bench.flushed(0, 1);
+    bench.end(0);
+    assert_eq!(bench.recorded().unwrap()["episode"], 0);
+    bench.begin(1);
+    bench.begin(0);
+    bench.send("libero", 1, observation(7));
+    bench.flushed(1, 2);
+    bench.end(1);
+    assert_eq!(bench.recorded().unwrap()["control_step"], 7);
+}
+
+#[test]
 fn a_lost_batch_is_asked_for_and_the_file_stays_in_order() {
     let mut bench = Bench::new(Mode::Off);
     bench.begin(0);
