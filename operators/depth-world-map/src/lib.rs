@@ -24,10 +24,10 @@ pub enum DepthError {
     Length { height: usize, width: usize, found: usize },
 
     #[error("the intrinsic matrix needs finite numbers and focal lengths above 0, got {0:?}")]
-    Intrinsics([f64; 9]),
+    Intrinsics(Box<[f64; 9]>),
 
     #[error("the camera-to-world matrix needs finite numbers and the last row 0 0 0 1, got {0:?}")]
-    CameraToWorld([f64; 16]),
+    CameraToWorld(Box<[f64; 16]>),
 
     #[error("pixel ({row}, {col}) is outside a picture of {height} x {width}")]
     Outside { row: usize, col: usize, height: usize, width: usize },
@@ -65,12 +65,12 @@ impl Camera {
         let [fx, skew, cx, _, fy, cy, ..] = intrinsics;
         let sound = intrinsics.iter().all(|v| v.is_finite()) && fx > 0.0 && fy > 0.0;
         if !sound {
-            return Err(DepthError::Intrinsics(intrinsics));
+            return Err(DepthError::Intrinsics(Box::new(intrinsics)));
         }
         let sound = camera_to_world.iter().all(|v| v.is_finite())
             && camera_to_world[12..] == [0.0, 0.0, 0.0, 1.0];
         if !sound {
-            return Err(DepthError::CameraToWorld(camera_to_world));
+            return Err(DepthError::CameraToWorld(Box::new(camera_to_world)));
         }
         Ok(Camera { width, height, fx, fy, cx, cy, skew, camera_to_world })
     }
