@@ -4,13 +4,16 @@ mod painter;
 
 use std::sync::Arc;
 
-use eyre::Result;
-use ruaflow_kit::{FrameReply, Robot, StepError};
-use ruaflow_schemas::{Action, Arm, ArmState, Camera, Card, FrameRequest, Observation, Reset, State};
+use eyre::{Result, WrapErr as _};
+use ruaflow_kit::{FrameReply, Robot, Settings, StepError};
+use ruaflow_schemas::{
+    Action, Arm, ArmState, Camera, Card, FrameRequest, Observation, Reset, State,
+};
 
 use self::painter::Painter;
 use crate::camera;
 use crate::data::Data;
+use crate::gl;
 use crate::scene::Scene;
 use crate::sim::{self, HORIZON, SimError, Simulator};
 use crate::state::SimState;
@@ -31,6 +34,8 @@ const CAMERAS: [&str; 2] = ["agentview", "wrist"];
 /// # Errors
 /// As [`ruaflow_kit::serve`].
 pub fn run() -> Result<()> {
+    // SAFETY: nothing in this process uses MuJoCo yet.
+    unsafe { crate::physics::log_to_tracing() };
     ruaflow_kit::serve(Libero::default())
 }
 
@@ -40,6 +45,8 @@ pub struct Libero {
     /// The scene of the last episode, kept because compiling one takes a second.
     loaded: Option<Loaded>,
     painter: Painter,
+    /// Whether it is known that there can be pictures, or that none are wanted.
+    pictures_checked: bool,
 }
 
 struct Loaded {
@@ -53,7 +60,12 @@ struct Loaded {
 impl Loaded {
     fn load(suite: &str, task: u32) -> Result<Self> {
         let scene = Scene::load(&Data::locate()?, suite, task as usize)?;
-        Ok(Loaded { suite: suite.to_owned(), task, simulator: Simulator::new(scene)?, states: Vec::new() })
+        Ok(Loaded {
+            suite: suite.to_owned(),
+            task,
+            simulator: Simulator::new(scene)?,
+            states: Vec::new(),
+        })
     }
 
     fn card(&self) -> Card {
@@ -62,7 +74,14 @@ impl Loaded {
         let cameras = CAMERAS.iter().filter_map(|name| {
             let fov_y = camera::Camera::find(&scene.model, name)?.fov_y();
             let (width, height) = (PICTURE_SIDE, PICTURE_SIDE);
-            Some(Camera { name: (*name).to_owned(), width, height, fov_y, depth: true, any_step: true })
+            Some(Camera {
+                name: (*name).to_owned(),
+                width,
+                height,
+                fov_y,
+                depth: true,
+                any_step: true,
+            })
         });
         Card {
             robot: "libero".to_owned(),
@@ -90,6 +109,10 @@ impl Loaded {
 
 impl Robot for Libero {
     fn reset(&mut self, reset: &Reset) -> Result<Card> {
+        if !self.pictures_checked {
+            check_pictures()?;
+            self.pictures_checked = true;
+        }
         let same = |loaded: &Loaded| loaded.suite == reset.suite && loaded.task == reset.task;
         let loaded = match self.loaded.take() {
             Some(loaded) if same(&loaded) => loaded,
@@ -111,10 +134,14 @@ impl Robot for Libero {
     fn step(&mut self, action: &Action) -> Result<Observation, StepError> {
         let refused = |reason: &str| StepError::Refused(reason.to_owned());
         let loaded = self.loaded.as_mut().ok_or_else(|| refused("no scene"))?;
-        let [dx, dy, dz, rx, ry, rz] = action.values[..] else { return Err(refused("an action has 6 values")) };
+        let [dx, dy, dz, rx, ry, rz] = action.values[..] else {
+            return Err(refused("an action has 6 values"));
+        };
         match loaded.simulator.step(&[dx, dy, dz, rx, ry, rz, action.gripper]) {
             Ok(()) => {}
-            Err(error @ (SimError::Finished(_) | SimError::NotFinite { .. })) => return Err(refused(&error.to_string())),
+            Err(error @ (SimError::Finished(_) | SimError::NotFinite { .. })) => {
+                return Err(refused(&error.to_string()));
+            }
             Err(error) => return Err(StepError::Failed(error.to_string())),
         }
         loaded.states.push(Arc::new(loaded.simulator.state()));
@@ -144,6 +171,14 @@ impl Robot for Libero {
             Some(state) => self.painter.paint(state.clone(), request, reply),
             None => reply.refuse("the scene has no such control step"),
         }
+    }
+}
+
+/// A run that is to have pictures says at once when there can be none.
+fn check_pictures() -> Result<()> {
+    match Settings::load()?.text("PICTURES").as_deref() {
+        Some("off") => Ok(()),
+        _ => gl::check().wrap_err("there can be no pictures; PICTURES=off does without"),
     }
 }
 

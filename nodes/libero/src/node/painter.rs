@@ -62,10 +62,12 @@ fn work(jobs: &Receiver<Job>) {
                 renderer = None;
                 scene = None;
             }
-            Job::Paint { state, request, reply } => match paint(&mut renderer, scene.as_deref(), &state, &request) {
-                Ok(frame) => reply.send(frame),
-                Err(reason) => reply.refuse(&reason),
-            },
+            Job::Paint { state, request, reply } => {
+                match paint(&mut renderer, scene.as_deref(), &state, &request) {
+                    Ok(frame) => reply.send(frame),
+                    Err(reason) => reply.refuse(&reason),
+                }
+            }
         }
     }
 }
@@ -84,8 +86,11 @@ fn paint(
         (None, None) => return Err("no scene".to_owned()),
     };
     let want = Want { depth: request.depth, segmentation: request.segmentation };
-    let picture = renderer.render(state, &request.camera, request.width, request.height, want).map_err(text)?;
-    let instances = if request.segmentation { renderer.scene().instances().to_vec() } else { Vec::new() };
+    let picture = renderer
+        .render(state, &request.camera, request.width, request.height, want)
+        .map_err(text)?;
+    let instances =
+        if request.segmentation { renderer.scene().instances().to_vec() } else { Vec::new() };
     Ok(CameraFrame {
         control_step: state.control_step,
         time_ns: super::nanoseconds(state.time),
