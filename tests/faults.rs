@@ -1,5 +1,6 @@
 //! What can be wrong before and during a run: one line that says what it is and
 //! what to do, and an exit status other than 0.
+#![allow(clippy::unwrap_used)]
 
 use std::process::Command;
 

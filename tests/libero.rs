@@ -1,4 +1,5 @@
 //! The demo episode, in each way of starting it.
+#![allow(clippy::unwrap_used)]
 
 use std::net::TcpListener;
 use std::process::Command;

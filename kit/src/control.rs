@@ -40,7 +40,10 @@ pub struct ControlServer {
 
 impl ControlServer {
     /// Listens for the run; `handle` is called on the server's thread and its text goes back.
-    pub fn open(run: &str, handle: impl Fn(Command) -> String + Send + 'static) -> std::io::Result<Self> {
+    pub fn open(
+        run: &str,
+        handle: impl Fn(Command) -> String + Send + 'static,
+    ) -> std::io::Result<Self> {
         let path = socket_path(run)?;
         if path.exists() && UnixStream::connect(&path).is_err() {
             std::fs::remove_file(&path)?;
@@ -110,7 +113,8 @@ pub fn live_runs() -> std::io::Result<Vec<String>> {
 }
 
 fn socket_path(run: &str) -> std::io::Result<PathBuf> {
-    let safe = !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let safe =
+        !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if !safe || run.len() > 64 {
         return Err(std::io::Error::other(format!("{run:?} is not a run id")));
     }

@@ -14,18 +14,29 @@ pub fn main(name: &str, version: &str, run: impl FnOnce() -> eyre::Result<()>) -
                 ExitCode::SUCCESS
             }
             _ => {
-                eprintln!("{name}: unknown argument {arg:?}; a node takes its settings from the environment, see its README");
+                eprintln!(
+                    "{name}: unknown argument {arg:?}; a node takes its settings from the environment, see its README"
+                );
                 ExitCode::from(2)
             }
         };
     }
-    if std::env::var_os("DORA_NODE_CONFIG").is_none() && std::env::var_os("DORA_TEST_WITH_INPUTS").is_none() {
-        eprintln!("{name} is a dora node and is started by a dataflow: try `./rua play` or `dora run dataflows/libero.yml`");
+    if std::env::var_os("DORA_NODE_CONFIG").is_none()
+        && std::env::var_os("DORA_TEST_WITH_INPUTS").is_none()
+    {
+        eprintln!(
+            "{name} is a dora node and is started by a dataflow: try `./rua play` or `dora run dataflows/libero.yml`"
+        );
         return ExitCode::from(2);
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,zenoh=error,dora_node_api=error"));
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("warn,zenoh=error,dora_node_api=error"));
     // A node may be embedded in a test that has set a subscriber already.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .try_init();
     match tracing::info_span!("node", name).in_scope(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -77,7 +77,11 @@ impl Journal {
         while self.kept_bytes > MAX_KEPT_BYTES && self.kept.len() > 1 {
             let Some((number, lost)) = self.kept.pop_first() else { break };
             self.kept_bytes -= lost.rows.get_array_memory_size();
-            tracing::warn!(number, topic = lost.topic, "the recorder has not confirmed a batch; it can no longer be sent again");
+            tracing::warn!(
+                number,
+                topic = lost.topic,
+                "the recorder has not confirmed a batch; it can no longer be sent again"
+            );
         }
         Some(batch)
     }

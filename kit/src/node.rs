@@ -5,7 +5,9 @@ use arrow::array::ArrayRef;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use dora_message::config::InputMapping;
 use dora_node_api::dora_core::config::DataId;
-use dora_node_api::{DoraArray, DoraNode, Event as DoraEvent, Metadata, MetadataParameters, Parameter};
+use dora_node_api::{
+    DoraArray, DoraNode, Event as DoraEvent, Metadata, MetadataParameters, Parameter,
+};
 use eyre::{Context as _, Result, eyre};
 use ruaflow_schemas::{Event, Frame, Receipt, Rows, SchemaError, Stamp, encode, event};
 
@@ -109,7 +111,9 @@ pub struct Node<L = ()> {
 impl<L: Send + 'static> Node<L> {
     /// Connects to the dataflow this process was started for.
     pub fn open() -> Result<Self> {
-        let (dora, mut events) = DoraNode::init_from_env().map_err(|e| eyre!("{e}")).context("could not join the dataflow")?;
+        let (dora, mut events) = DoraNode::init_from_env()
+            .map_err(|e| eyre!("{e}"))
+            .context("could not join the dataflow")?;
         let config = dora.node_config();
         let sources: BTreeMap<String, String> = config
             .inputs
@@ -193,7 +197,11 @@ impl<L: Send + 'static> Node<L> {
 
     /// Nodes that feed inputs of one topic.
     pub fn peers_of(&self, topic: &str) -> BTreeSet<String> {
-        self.sources.iter().filter(|(input, _)| topic_of(input) == topic).map(|(_, node)| node.clone()).collect()
+        self.sources
+            .iter()
+            .filter(|(input, _)| topic_of(input) == topic)
+            .map(|(_, node)| node.clone())
+            .collect()
     }
 
     /// Peers that have gone.
@@ -282,7 +290,9 @@ impl<L: Send + 'static> Node<L> {
             let flush_due = self.journal.as_ref().and_then(Journal::due);
             let raw = match deadline.into_iter().chain(flush_due).min() {
                 None => self.incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => self.incoming.recv_timeout(until.saturating_duration_since(Instant::now())),
+                Some(until) => {
+                    self.incoming.recv_timeout(until.saturating_duration_since(Instant::now()))
+                }
             };
             match raw {
                 Ok(Raw::Local(message)) => return Input::Local(message),
@@ -307,7 +317,11 @@ impl<L: Send + 'static> Node<L> {
             self.flush()?;
             let batches = self.batches();
             // `flushed` is itself a recorded event; its row goes out with a later batch.
-            self.event(event::FLUSHED, "", serde_json::json!({ "episode": self.episode, "batches": batches }))?;
+            self.event(
+                event::FLUSHED,
+                "",
+                serde_json::json!({ "episode": self.episode, "batches": batches }),
+            )?;
         }
         if self.journal.as_ref().and_then(Journal::due).is_some_and(|due| due <= Instant::now()) {
             self.flush()?;
@@ -323,7 +337,9 @@ impl<L: Send + 'static> Node<L> {
                     self.take_gone(node);
                 }
             }
-            DoraEvent::NodeFailed { source_node_id, .. } => self.take_gone(source_node_id.to_string()),
+            DoraEvent::NodeFailed { source_node_id, .. } => {
+                self.take_gone(source_node_id.to_string())
+            }
             DoraEvent::Stop(dora_node_api::StopCause::Manual) => self.queue.push_back(Input::Stop),
             DoraEvent::Error(message) => tracing::warn!(message, "dora reports an error"),
             _ => {}
@@ -413,7 +429,12 @@ impl<L: Send + 'static> Node<L> {
         self.output("record", parameters, batch.rows)
     }
 
-    fn output(&mut self, output: &str, parameters: MetadataParameters, array: ArrayRef) -> Result<()> {
+    fn output(
+        &mut self,
+        output: &str,
+        parameters: MetadataParameters,
+        array: ArrayRef,
+    ) -> Result<()> {
         self.dora
             .send_output(DataId::from(output.to_owned()), parameters, DoraArray::from(array))
             .map_err(|e| eyre!("{e}"))

@@ -51,7 +51,12 @@ impl Settings {
     }
 
     /// A setting as a number or the like; `expected` completes "expected …".
-    pub fn parse<T: FromStr>(&self, name: &str, default: T, expected: &str) -> Result<T, SettingError> {
+    pub fn parse<T: FromStr>(
+        &self,
+        name: &str,
+        default: T,
+        expected: &str,
+    ) -> Result<T, SettingError> {
         let Some(value) = self.text(name) else { return Ok(default) };
         value.trim().parse().map_err(|_| SettingError::Value {
             name: name.to_owned(),

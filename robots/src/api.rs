@@ -95,15 +95,7 @@ impl Param {
         unit: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self {
-            name,
-            kind: ParamKind::Any,
-            ty,
-            default,
-            unit,
-            doc,
-            positive: false,
-        }
+        Self { name, kind: ParamKind::Any, ty, default, unit, doc, positive: false }
     }
 
     /// A parameter given by name only.
@@ -114,17 +106,11 @@ impl Param {
         unit: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self {
-            kind: ParamKind::Keyword,
-            ..Self::any(name, ty, default, unit, doc)
-        }
+        Self { kind: ParamKind::Keyword, ..Self::any(name, ty, default, unit, doc) }
     }
 
     pub(crate) const fn positive(self) -> Self {
-        Self {
-            positive: true,
-            ..self
-        }
+        Self { positive: true, ..self }
     }
 }
 
@@ -186,28 +172,15 @@ impl Field {
         unit: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self {
-            name,
-            ty,
-            optional: false,
-            unit,
-            doc,
-            source: FieldSource::Measured,
-        }
+        Self { name, ty, optional: false, unit, doc, source: FieldSource::Measured }
     }
 
     pub(crate) const fn optional(self) -> Self {
-        Self {
-            optional: true,
-            ..self
-        }
+        Self { optional: true, ..self }
     }
 
     pub(crate) const fn derived(self, from: fn(&Map<String, Value>) -> Option<f64>) -> Self {
-        Self {
-            source: FieldSource::Derived(from),
-            ..self
-        }
+        Self { source: FieldSource::Derived(from), ..self }
     }
 }
 

@@ -31,19 +31,13 @@ impl RobotApi {
                 });
             }
             if given[..index].iter().any(|(earlier, _)| earlier == name) {
-                return Err(ArgError::Repeated {
-                    method: method.name,
-                    name: (*name).to_owned(),
-                });
+                return Err(ArgError::Repeated { method: method.name, name: (*name).to_owned() });
             }
         }
 
         let mut checked = Map::new();
         for param in method.params {
-            let arg = given
-                .iter()
-                .find(|(name, _)| *name == param.name)
-                .map(|(_, arg)| arg);
+            let arg = given.iter().find(|(name, _)| *name == param.name).map(|(_, arg)| arg);
             let value = match (arg, param.default) {
                 (None, Default::Required) => {
                     return Err(ArgError::Missing {
@@ -59,10 +53,7 @@ impl RobotApi {
             checked.insert(param.name.to_owned(), value);
         }
         exactly_one(method, &checked)?;
-        Ok(Checked {
-            method,
-            args: checked,
-        })
+        Ok(Checked { method, args: checked })
     }
 
     /// [`check`](Self::check) for arguments that came as a JSON object.
@@ -70,15 +61,9 @@ impl RobotApi {
     /// # Errors
     /// As `check`; [`ArgError::NotAnObject`] when `args` is not an object.
     pub fn check_json(&self, method: &str, args: &Value) -> Result<Checked, ArgError> {
-        let object = args.as_object().ok_or_else(|| ArgError::NotAnObject {
-            method: method.to_owned(),
-        })?;
-        self.check(
-            method,
-            object
-                .iter()
-                .map(|(name, value)| (name.as_str(), Arg::from(value))),
-        )
+        let object =
+            args.as_object().ok_or_else(|| ArgError::NotAnObject { method: method.to_owned() })?;
+        self.check(method, object.iter().map(|(name, value)| (name.as_str(), Arg::from(value))))
     }
 
     /// Checks a motion's target against the robot's [`Limits`](crate::Limits) and,
@@ -100,11 +85,7 @@ impl RobotApi {
             let distance = (to[0] - from[0]).hypot(to[1] - from[1]);
             // 0.1 + 0.2 must count as 0.3.
             if distance > limit + 1e-9 {
-                return Err(ArgError::TooFar {
-                    method,
-                    distance,
-                    limit,
-                });
+                return Err(ArgError::TooFar { method, distance, limit });
             }
         }
         if let Some(workspace) = workspace {
@@ -137,11 +118,9 @@ impl RobotApi {
             got: describe(arg),
         };
         let checked = match param.ty {
-            Type::Float => finite(
-                method,
-                param,
-                arg.number().ok_or_else(|| refuse(wanted(param)))?,
-            )?,
+            Type::Float => {
+                finite(method, param, arg.number().ok_or_else(|| refuse(wanted(param)))?)?
+            }
             Type::Int => Value::from(integer(arg).ok_or_else(|| refuse(wanted(param)))?),
             Type::Bool => match arg {
                 Arg::Bool(value) => Value::from(*value),
@@ -283,60 +262,24 @@ pub enum ArgError {
     #[error("{method}() got multiple values for argument {name:?}")]
     Repeated { method: &'static str, name: String },
     #[error("{method}() missing 1 required {} argument: {name:?}", kind_word(*.kind))]
-    Missing {
-        method: &'static str,
-        name: &'static str,
-        kind: ParamKind,
-    },
+    Missing { method: &'static str, name: &'static str, kind: ParamKind },
     #[error("{method}(): {name} must be {wanted}, got {got}")]
-    WrongType {
-        method: &'static str,
-        name: &'static str,
-        wanted: String,
-        got: String,
-    },
+    WrongType { method: &'static str, name: &'static str, wanted: String, got: String },
     #[error("{method}(): {name} must be finite, got {value}")]
-    NotFinite {
-        method: &'static str,
-        name: &'static str,
-        value: f64,
-    },
+    NotFinite { method: &'static str, name: &'static str, value: f64 },
     #[error("{method}(): {name} must be greater than 0, got {value}")]
-    NotPositive {
-        method: &'static str,
-        name: &'static str,
-        value: String,
-    },
+    NotPositive { method: &'static str, name: &'static str, value: String },
     #[error("{method}(): {name} must be within [{min}, {max}] or \"hold\", got {value}")]
-    GripperRange {
-        method: &'static str,
-        name: &'static str,
-        value: f64,
-        min: f64,
-        max: f64,
-    },
+    GripperRange { method: &'static str, name: &'static str, value: f64, min: f64, max: f64 },
     #[error("{method}() needs exactly one of {}", .names.join(" and "))]
-    ExactlyOneOf {
-        method: &'static str,
-        names: &'static [&'static str],
-    },
+    ExactlyOneOf { method: &'static str, names: &'static [&'static str] },
     #[error(
         "{method}(): the target is {distance:.3} m away in x/y, more than \
          {limit} m (MAX_PLANAR_MOVE_M) in one call; go there in several moves"
     )]
-    TooFar {
-        method: &'static str,
-        distance: f64,
-        limit: f64,
-    },
+    TooFar { method: &'static str, distance: f64, limit: f64 },
     #[error("{method}(): the target's {axis} = {value} m is outside the workspace [{min}, {max}]")]
-    OutsideWorkspace {
-        method: &'static str,
-        axis: &'static str,
-        value: f64,
-        min: f64,
-        max: f64,
-    },
+    OutsideWorkspace { method: &'static str, axis: &'static str, value: f64, min: f64, max: f64 },
 }
 
 fn default_value(default: Default) -> Value {
@@ -348,13 +291,11 @@ fn default_value(default: Default) -> Value {
 }
 
 fn finite(method: &Method, param: &Param, number: f64) -> Result<Value, ArgError> {
-    Number::from_f64(number)
-        .map(Value::Number)
-        .ok_or(ArgError::NotFinite {
-            method: method.name,
-            name: param.name,
-            value: number,
-        })
+    Number::from_f64(number).map(Value::Number).ok_or(ArgError::NotFinite {
+        method: method.name,
+        name: param.name,
+        value: number,
+    })
 }
 
 /// An int, or a float without a fraction: JSON callers write 80 as 80.0.
@@ -369,17 +310,12 @@ fn integer(arg: &Arg) -> Option<i64> {
 
 fn exactly_one(method: &'static Method, args: &Map<String, Value>) -> Result<(), ArgError> {
     let names = method.exactly_one_of;
-    let given = names
-        .iter()
-        .filter(|name| args.get(**name).is_some_and(|value| !value.is_null()))
-        .count();
+    let given =
+        names.iter().filter(|name| args.get(**name).is_some_and(|value| !value.is_null())).count();
     if names.is_empty() || given == 1 {
         return Ok(());
     }
-    Err(ArgError::ExactlyOneOf {
-        method: method.name,
-        names,
-    })
+    Err(ArgError::ExactlyOneOf { method: method.name, names })
 }
 
 fn wanted(param: &Param) -> String {

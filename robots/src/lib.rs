@@ -40,10 +40,7 @@ pub const ALL: &[&RobotApi] = &[&libero::API, &template::API];
 /// # Errors
 /// [`UnknownRobot`] when there is none; its text lists those there are.
 pub fn find(name: &str) -> Result<&'static RobotApi, UnknownRobot> {
-    ALL.iter()
-        .copied()
-        .find(|api| api.name == name)
-        .ok_or_else(|| UnknownRobot(name.to_owned()))
+    ALL.iter().copied().find(|api| api.name == name).ok_or_else(|| UnknownRobot(name.to_owned()))
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

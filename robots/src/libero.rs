@@ -19,18 +19,8 @@ pub(crate) static API: RobotApi = RobotApi {
     doc: "A Franka Panda arm with a two-finger gripper in a LIBERO scene. World frame: x and y \
           along the table, z up; metres, radians, quaternions xyzw. One control step is 1/20 s.",
     constants: &[
-        Constant {
-            name: "OPEN",
-            value: -1.0,
-            unit: "",
-            doc: "gripper command that opens",
-        },
-        Constant {
-            name: "CLOSE",
-            value: 1.0,
-            unit: "",
-            doc: "gripper command that closes",
-        },
+        Constant { name: "OPEN", value: -1.0, unit: "", doc: "gripper command that opens" },
+        Constant { name: "CLOSE", value: 1.0, unit: "", doc: "gripper command that closes" },
         Constant {
             name: "MAX_PLANAR_MOVE_M",
             value: MAX_PLANAR_MOVE_M,
@@ -39,11 +29,7 @@ pub(crate) static API: RobotApi = RobotApi {
         },
     ],
     attributes: &[
-        Attribute {
-            name: "task",
-            ty: Type::Str,
-            doc: "the instruction of this episode",
-        },
+        Attribute { name: "task", ty: Type::Str, doc: "the instruction of this episode" },
         Attribute {
             name: "done",
             ty: Type::Bool,
@@ -122,20 +108,8 @@ pub(crate) static API: RobotApi = RobotApi {
                     "rad",
                     "tilt to reach; 0 points straight down",
                 ),
-                Param::keyword(
-                    "target_yaw",
-                    Type::Float,
-                    Default::None,
-                    "rad",
-                    "yaw to reach",
-                ),
-                Param::keyword(
-                    "gripper",
-                    Type::Gripper,
-                    Default::Float(-1.0),
-                    "",
-                    GRIPPER_DOC,
-                ),
+                Param::keyword("target_yaw", Type::Float, Default::None, "rad", "yaw to reach"),
+                Param::keyword("gripper", Type::Gripper, Default::Float(-1.0), "", GRIPPER_DOC),
                 Param::keyword(
                     "step_clip",
                     Type::Float,
@@ -189,13 +163,7 @@ pub(crate) static API: RobotApi = RobotApi {
             name: "rotate_wrist",
             doc: "Turns the gripper about the vertical axis, to target_yaw or by delta_yaw.",
             params: &[
-                Param::any(
-                    "target_yaw",
-                    Type::Float,
-                    Default::None,
-                    "rad",
-                    "yaw to reach",
-                ),
+                Param::any("target_yaw", Type::Float, Default::None, "rad", "yaw to reach"),
                 Param::any(
                     "delta_yaw",
                     Type::Float,
@@ -217,13 +185,7 @@ pub(crate) static API: RobotApi = RobotApi {
             name: "rotate_pitch",
             doc: "Tilts the gripper, to target_pitch or by delta_pitch; 0 points straight down.",
             params: &[
-                Param::any(
-                    "target_pitch",
-                    Type::Float,
-                    Default::None,
-                    "rad",
-                    "tilt to reach",
-                ),
+                Param::any("target_pitch", Type::Float, Default::None, "rad", "tilt to reach"),
                 Param::any(
                     "delta_pitch",
                     Type::Float,
@@ -252,13 +214,7 @@ pub(crate) static API: RobotApi = RobotApi {
                     "",
                     "gripper command; \"hold\" repeats the last non-zero command",
                 ),
-                Param::any(
-                    "steps",
-                    Type::Int,
-                    Default::Int(5),
-                    "",
-                    "control steps to apply it",
-                ),
+                Param::any("steps", Type::Int, Default::Int(5), "", "control steps to apply it"),
             ],
             exactly_one_of: &[],
             result: &GRIPPER_RESULT,
@@ -287,28 +243,15 @@ pub(crate) static API: RobotApi = RobotApi {
             mount: Mount::Fixed,
             doc: "looks at the scene from the front: +y, the robot's left, is on the right of the picture",
         },
-        Camera {
-            name: "wrist",
-            mount: Mount::Wrist,
-            doc: "looks along the gripper",
-        },
+        Camera { name: "wrist", mount: Mount::Wrist, doc: "looks along the gripper" },
     ],
-    limits: Limits {
-        gripper: (-1.0, 1.0),
-        max_planar_move_m: Some(MAX_PLANAR_MOVE_M),
-    },
+    limits: Limits { gripper: (-1.0, 1.0), max_planar_move_m: Some(MAX_PLANAR_MOVE_M) },
 };
 
 const MAX_PLANAR_MOVE_M: f64 = 0.30;
 
 const fn gripper(default: f64) -> Param {
-    Param::any(
-        "gripper",
-        Type::Gripper,
-        Default::Float(default),
-        "",
-        GRIPPER_DOC,
-    )
+    Param::any("gripper", Type::Gripper, Default::Float(default), "", GRIPPER_DOC)
 }
 
 const ACTION_SCALE: Param = Param::keyword(
@@ -320,13 +263,8 @@ const ACTION_SCALE: Param = Param::keyword(
 )
 .positive();
 
-const ROTATION_STEPS: Param = Param::any(
-    "max_steps",
-    Type::Int,
-    Default::Int(40),
-    "",
-    "control steps at most",
-);
+const ROTATION_STEPS: Param =
+    Param::any("max_steps", Type::Int, Default::Int(40), "", "control steps at most");
 
 const ROTATION_TOL: Param = Param::any(
     "tol",
@@ -350,45 +288,20 @@ static STATE: Record = Record {
     fields: &[
         Field::new("step", Type::Int, "", "recorded step this is the state of"),
         Field::new("task", Type::Str, "", "the instruction"),
-        Field::new(
-            "eef_pos",
-            Type::Vector(3),
-            "m",
-            "gripper centre in the world frame",
-        ),
+        Field::new("eef_pos", Type::Vector(3), "m", "gripper centre in the world frame"),
         Field::new("eef_quat", Type::Vector(4), "", "gripper orientation, xyzw"),
-        Field::new(
-            "eef_yaw",
-            Type::Float,
-            "rad",
-            "rotation about the vertical axis",
-        )
-        .derived(yaw_of_record),
-        Field::new(
-            "eef_pitch",
-            Type::Float,
-            "rad",
-            "tilt; 0 points straight down",
-        )
-        .derived(pitch_of_record),
-        Field::new(
-            "gripper_qpos",
-            Type::Vector(2),
-            "m",
-            "finger joint positions",
-        ),
+        Field::new("eef_yaw", Type::Float, "rad", "rotation about the vertical axis")
+            .derived(yaw_of_record),
+        Field::new("eef_pitch", Type::Float, "rad", "tilt; 0 points straight down")
+            .derived(pitch_of_record),
+        Field::new("gripper_qpos", Type::Vector(2), "m", "finger joint positions"),
         Field::new(
             "gripper_opening",
             Type::Float,
             "m",
             "distance between the fingers: about 0.08 open, about 0 closed on nothing, 0.01 to 0.05 holding something",
         ),
-        Field::new(
-            "object_names",
-            Type::Strs,
-            "",
-            "movable objects of the scene",
-        ),
+        Field::new("object_names", Type::Strs, "", "movable objects of the scene"),
         TERMINATED,
         TRUNCATED,
     ],
@@ -399,18 +312,8 @@ static MOVE: Record = Record {
     doc: "What move_to did.",
     fields: &[
         Field::new("target_xyz", Type::Vector(3), "m", "the commanded target"),
-        Field::new(
-            "final_eef_pos",
-            Type::Vector(3),
-            "m",
-            "where the gripper came to",
-        ),
-        Field::new(
-            "final_dist_m",
-            Type::Float,
-            "m",
-            "distance left to the target",
-        ),
+        Field::new("final_eef_pos", Type::Vector(3), "m", "where the gripper came to"),
+        Field::new("final_dist_m", Type::Float, "m", "distance left to the target"),
         Field::new("reached", Type::Bool, "", "final_dist_m <= tol"),
         STEPS_USED,
         Field::new("max_steps", Type::Int, "", "control steps allowed"),
@@ -425,25 +328,10 @@ static MOVE_POSE: Record = Record {
     name: "MovePose",
     doc: "What move_pose did.",
     fields: &[
-        Field::new(
-            "final_eef_pos",
-            Type::Vector(3),
-            "m",
-            "where the gripper came to",
-        ),
-        Field::new(
-            "final_dist_m",
-            Type::Float,
-            "m",
-            "distance left to the target",
-        ),
+        Field::new("final_eef_pos", Type::Vector(3), "m", "where the gripper came to"),
+        Field::new("final_dist_m", Type::Float, "m", "distance left to the target"),
         Field::new("final_pitch", Type::Float, "rad", "tilt at the end"),
-        Field::new(
-            "reached",
-            Type::Bool,
-            "",
-            "final_dist_m <= tol; says nothing about the angles",
-        ),
+        Field::new("reached", Type::Bool, "", "final_dist_m <= tol; says nothing about the angles"),
         STEPS_USED,
         TERMINATED,
         TRUNCATED,

@@ -20,39 +20,22 @@ pub(crate) const TERMINATED: Field = Field::new(
     "the benchmark's predicate holds: the task is solved and the episode over",
 );
 
-pub(crate) const TRUNCATED: Field = Field::new(
-    "truncated",
-    Type::Bool,
-    "",
-    "the step budget is used up and the episode over",
-);
+pub(crate) const TRUNCATED: Field =
+    Field::new("truncated", Type::Bool, "", "the step budget is used up and the episode over");
 
-pub(crate) const STALLED: Field = Field::new(
-    "stalled",
-    Type::Bool,
-    "",
-    "the arm stopped making progress before it got there",
-);
+pub(crate) const STALLED: Field =
+    Field::new("stalled", Type::Bool, "", "the arm stopped making progress before it got there");
 
-pub(crate) const STALL_REASON: Field = Field::new(
-    "stall_reason",
-    Type::Str,
-    "",
-    "what was measured when it stalled",
-)
-.optional();
+pub(crate) const STALL_REASON: Field =
+    Field::new("stall_reason", Type::Str, "", "what was measured when it stalled").optional();
 
 pub(crate) const STEPS_USED: Field = Field::new("steps_used", Type::Int, "", "control steps taken");
 
-pub(crate) const BAD_ARGUMENT: ErrorDoc = ErrorDoc {
-    exception: "ValueError",
-    when: "an argument is not allowed; nothing moved",
-};
+pub(crate) const BAD_ARGUMENT: ErrorDoc =
+    ErrorDoc { exception: "ValueError", when: "an argument is not allowed; nothing moved" };
 
-pub(crate) const ENDED: ErrorDoc = ErrorDoc {
-    exception: "EpisodeFinished",
-    when: "the episode is over; nothing moved",
-};
+pub(crate) const ENDED: ErrorDoc =
+    ErrorDoc { exception: "EpisodeFinished", when: "the episode is over; nothing moved" };
 
 pub(crate) const REFUSED: ErrorDoc = ErrorDoc {
     exception: "ToolError",
@@ -69,13 +52,8 @@ pub(crate) const STEP: Param = Param::any(
     "recorded step: 0 is the initial scene, -1 the latest; each call that changes the scene adds one",
 );
 
-pub(crate) const READ_ERRORS: &[ErrorDoc] = &[
-    ErrorDoc {
-        exception: "ValueError",
-        when: "there is no such step",
-    },
-    REFUSED,
-];
+pub(crate) const READ_ERRORS: &[ErrorDoc] =
+    &[ErrorDoc { exception: "ValueError", when: "there is no such step" }, REFUSED];
 
 pub(crate) static GRIPPER_RESULT: Record = Record {
     name: "Gripper",

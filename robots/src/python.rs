@@ -93,12 +93,7 @@ pub(crate) fn param_line(param: &Param) -> String {
 }
 
 pub(crate) fn field_line(field: &Field) -> String {
-    format!(
-        "{} ({}): {}",
-        field.name,
-        qualified(field.ty, field.unit, field.optional),
-        field.doc
-    )
+    format!("{} ({}): {}", field.name, qualified(field.ty, field.unit, field.optional), field.doc)
 }
 
 fn qualified(ty: Type, unit: &str, optional: bool) -> String {
@@ -122,11 +117,8 @@ pub(crate) fn default_text(default: Default) -> Option<String> {
 }
 
 fn write_record(out: &mut String, record: &Record) {
-    let names: Vec<String> = record
-        .fields
-        .iter()
-        .map(|field| format!("{:?}", field.name))
-        .collect();
+    let names: Vec<String> =
+        record.fields.iter().map(|field| format!("{:?}", field.name)).collect();
     let _ = writeln!(out, "class {}(Record):", record.name);
     let _ = writeln!(out, "    \"\"\"{}\n", record.doc);
     for field in record.fields {
@@ -149,11 +141,8 @@ fn write_method(out: &mut String, method: &Method) {
         let _ = writeln!(out, "        {}: {}.", error.exception, error.when);
     }
     let _ = writeln!(out, "        \"\"\"");
-    let args: Vec<String> = method
-        .params
-        .iter()
-        .map(|param| format!("{:?}: {}", param.name, param.name))
-        .collect();
+    let args: Vec<String> =
+        method.params.iter().map(|param| format!("{:?}: {}", param.name, param.name)).collect();
     let _ = writeln!(
         out,
         "        return {}(_call({:?}, {{{}}}))",

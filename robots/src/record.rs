@@ -15,17 +15,14 @@ impl Record {
     /// # Errors
     /// [`RecordError`] when a measured field is missing or of another type.
     pub fn complete(&self, measured: &Value) -> Result<Map<String, Value>, RecordError> {
-        let values = measured
-            .as_object()
-            .ok_or(RecordError::NotAnObject { record: self.name })?;
+        let values = measured.as_object().ok_or(RecordError::NotAnObject { record: self.name })?;
         let mut complete = Map::new();
         for field in self.fields {
             let value = match field.source {
                 FieldSource::Measured => {
-                    let value = values.get(field.name).ok_or(RecordError::Missing {
-                        record: self.name,
-                        field: field.name,
-                    })?;
+                    let value = values
+                        .get(field.name)
+                        .ok_or(RecordError::Missing { record: self.name, field: field.name })?;
                     checked(self, field, value)?
                 }
                 FieldSource::Derived(from) => {
@@ -44,17 +41,9 @@ pub enum RecordError {
     #[error("{record}: the result is not an object")]
     NotAnObject { record: &'static str },
     #[error("{record}: the result lacks {field:?}")]
-    Missing {
-        record: &'static str,
-        field: &'static str,
-    },
+    Missing { record: &'static str, field: &'static str },
     #[error("{record}: {field:?} should be {wanted}, got {got}")]
-    WrongType {
-        record: &'static str,
-        field: &'static str,
-        wanted: String,
-        got: String,
-    },
+    WrongType { record: &'static str, field: &'static str, wanted: String, got: String },
 }
 
 fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, RecordError> {
@@ -64,9 +53,7 @@ fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, Recor
         Type::Int => value.is_i64(),
         Type::Bool => value.is_boolean(),
         Type::Str => value.is_string(),
-        Type::Strs => value
-            .as_array()
-            .is_some_and(|items| items.iter().all(Value::is_string)),
+        Type::Strs => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
         Type::Vector(len) => value
             .as_array()
             .is_some_and(|items| items.len() == len && items.iter().all(Value::is_number)),
@@ -82,9 +69,7 @@ fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, Recor
         });
     }
     Ok(match field.ty {
-        Type::Float => value
-            .as_f64()
-            .map_or(Value::Null, |number| rounded(&Value::from(number))),
+        Type::Float => value.as_f64().map_or(Value::Null, |number| rounded(&Value::from(number))),
         Type::Vector(_) => rounded(value),
         _ => value.clone(),
     })
@@ -98,11 +83,7 @@ fn rounded(value: &Value) -> Value {
             let scaled = (number * scale).round() / scale;
             // A rounded -0.0000001 should not read "-0.0"; and huge numbers
             // overflow the scale.
-            Value::from(if scaled.is_finite() {
-                scaled + 0.0
-            } else {
-                number
-            })
+            Value::from(if scaled.is_finite() { scaled + 0.0 } else { number })
         }),
         other => other.clone(),
     }

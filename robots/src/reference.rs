@@ -50,18 +50,13 @@ impl RobotApi {
                 let _ = writeln!(out, "- {}", param_line(param));
             }
             if !method.exactly_one_of.is_empty() {
-                let _ = writeln!(
-                    out,
-                    "\nGive exactly one of {}.",
-                    method.exactly_one_of.join(" and ")
-                );
+                let _ =
+                    writeln!(out, "\nGive exactly one of {}.", method.exactly_one_of.join(" and "));
             }
         }
 
-        let _ = writeln!(
-            out,
-            "\n## Results\n\nRecords of what was measured; they cannot be changed."
-        );
+        let _ =
+            writeln!(out, "\n## Results\n\nRecords of what was measured; they cannot be changed.");
         for record in self.records() {
             let _ = writeln!(out, "\n### `{}`\n\n{}\n", record.name, record.doc);
             for field in record.fields {

@@ -14,25 +14,11 @@ pub(crate) static API: RobotApi = RobotApi {
     doc: "A simulated six-axis arm with a two-finger gripper and nothing else in the scene. World \
           frame: the base is the origin, x forward, z up; metres, radians, quaternions xyzw.",
     constants: &[
-        Constant {
-            name: "OPEN",
-            value: -1.0,
-            unit: "",
-            doc: "gripper command that opens",
-        },
-        Constant {
-            name: "CLOSE",
-            value: 1.0,
-            unit: "",
-            doc: "gripper command that closes",
-        },
+        Constant { name: "OPEN", value: -1.0, unit: "", doc: "gripper command that opens" },
+        Constant { name: "CLOSE", value: 1.0, unit: "", doc: "gripper command that closes" },
     ],
     attributes: &[
-        Attribute {
-            name: "task",
-            ty: Type::Str,
-            doc: "the instruction of this episode",
-        },
+        Attribute { name: "task", ty: Type::Str, doc: "the instruction of this episode" },
         Attribute {
             name: "done",
             ty: Type::Bool,
@@ -54,13 +40,7 @@ pub(crate) static API: RobotApi = RobotApi {
             doc: "Moves the gripper in a straight line to xyz and keeps its orientation.",
             params: &[
                 XYZ,
-                Param::any(
-                    "gripper",
-                    Type::Gripper,
-                    Default::Float(-1.0),
-                    "",
-                    GRIPPER_DOC,
-                ),
+                Param::any("gripper", Type::Gripper, Default::Float(-1.0), "", GRIPPER_DOC),
                 Param::keyword(
                     "tol",
                     Type::Float,
@@ -99,13 +79,7 @@ pub(crate) static API: RobotApi = RobotApi {
                     "",
                     "gripper command; \"hold\" repeats the last non-zero command",
                 ),
-                Param::any(
-                    "steps",
-                    Type::Int,
-                    Default::Int(5),
-                    "",
-                    "control steps to apply it",
-                ),
+                Param::any("steps", Type::Int, Default::Int(5), "", "control steps to apply it"),
             ],
             exactly_one_of: &[],
             result: &GRIPPER_RESULT,
@@ -133,10 +107,7 @@ pub(crate) static API: RobotApi = RobotApi {
         mount: Mount::Fixed,
         doc: "a drawn picture of the arm from the front",
     }],
-    limits: Limits {
-        gripper: (-1.0, 1.0),
-        max_planar_move_m: None,
-    },
+    limits: Limits { gripper: (-1.0, 1.0), max_planar_move_m: None },
 };
 
 static STATE: Record = Record {
@@ -146,19 +117,9 @@ static STATE: Record = Record {
         Field::new("step", Type::Int, "", "recorded step this is the state of"),
         Field::new("task", Type::Str, "", "the instruction"),
         Field::new("joint_pos", Type::Vector(6), "rad", "joint angles"),
-        Field::new(
-            "eef_pos",
-            Type::Vector(3),
-            "m",
-            "gripper centre in the world frame",
-        ),
+        Field::new("eef_pos", Type::Vector(3), "m", "gripper centre in the world frame"),
         Field::new("eef_quat", Type::Vector(4), "", "gripper orientation, xyzw"),
-        Field::new(
-            "gripper_opening",
-            Type::Float,
-            "m",
-            "distance between the fingers",
-        ),
+        Field::new("gripper_opening", Type::Float, "m", "distance between the fingers"),
         TERMINATED,
         TRUNCATED,
     ],
@@ -169,18 +130,8 @@ static MOVE: Record = Record {
     doc: "What move_to did.",
     fields: &[
         Field::new("target_xyz", Type::Vector(3), "m", "the commanded target"),
-        Field::new(
-            "final_eef_pos",
-            Type::Vector(3),
-            "m",
-            "where the gripper came to",
-        ),
-        Field::new(
-            "final_dist_m",
-            Type::Float,
-            "m",
-            "distance left to the target",
-        ),
+        Field::new("final_eef_pos", Type::Vector(3), "m", "where the gripper came to"),
+        Field::new("final_dist_m", Type::Float, "m", "distance left to the target"),
         Field::new("reached", Type::Bool, "", "final_dist_m <= tol"),
         STEPS_USED,
         Field::new("max_steps", Type::Int, "", "control steps allowed"),

@@ -20,18 +20,12 @@ impl RobotApi {
     /// One tool a method, in method order.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
-        self.methods
-            .iter()
-            .map(|method| self.tool(method))
-            .collect()
+        self.methods.iter().map(|method| self.tool(method)).collect()
     }
 
     fn tool(&self, method: &'static Method) -> Tool {
-        let properties: Map<String, Value> = method
-            .params
-            .iter()
-            .map(|param| (param.name.to_owned(), self.schema(param)))
-            .collect();
+        let properties: Map<String, Value> =
+            method.params.iter().map(|param| (param.name.to_owned(), self.schema(param))).collect();
         let required: Vec<&str> = method
             .params
             .iter()

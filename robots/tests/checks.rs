@@ -1,4 +1,5 @@
 //! The argument checks, as the controller and a cell use them.
+#![allow(clippy::unwrap_used)]
 
 use ruaflow_robots::{Arg, ArgError, GripperCommand, RobotApi, find};
 use serde::Deserialize;
@@ -25,9 +26,8 @@ fn defaults_are_filled_in() {
         yaw_step_clip: f64,
         action_scale: f64,
     }
-    let checked = libero()
-        .check_json("move_to", &json!({"xyz": [0, 0.1, 1], "gripper": "hold"}))
-        .unwrap();
+    let checked =
+        libero().check_json("move_to", &json!({"xyz": [0, 0.1, 1], "gripper": "hold"})).unwrap();
     assert!(checked.method.stateful);
     assert_eq!(
         checked.parse::<MoveTo>().unwrap(),
@@ -107,18 +107,12 @@ fn numbers_that_json_cannot_say_are_refused() {
         ));
         assert!(matches!(
             libero().check("set_gripper", [("gripper", Arg::Float(bad))]),
-            Err(ArgError::NotFinite {
-                name: "gripper",
-                ..
-            })
+            Err(ArgError::NotFinite { name: "gripper", .. })
         ));
     }
     let twice = [("gripper", Arg::Int(1)), ("gripper", Arg::Int(-1))];
     assert_eq!(
-        libero()
-            .check("set_gripper", twice)
-            .unwrap_err()
-            .to_string(),
+        libero().check("set_gripper", twice).unwrap_err().to_string(),
         "set_gripper() got multiple values for argument \"gripper\""
     );
 }
@@ -134,9 +128,7 @@ fn a_rotation_wants_one_of_target_and_delta() {
         refused("rotate_pitch", json!({"delta_pitch": null})),
         "rotate_pitch() needs exactly one of target_pitch and delta_pitch"
     );
-    let checked = libero()
-        .check_json("rotate_wrist", &json!({"delta_yaw": -1}))
-        .unwrap();
+    let checked = libero().check_json("rotate_wrist", &json!({"delta_yaw": -1})).unwrap();
     assert_eq!(checked.args["delta_yaw"], json!(-1.0));
     assert_eq!(checked.args["target_yaw"], Value::Null);
 }
@@ -144,15 +136,9 @@ fn a_rotation_wants_one_of_target_and_delta() {
 #[test]
 fn a_planar_move_has_a_limit_and_a_vertical_one_has_none() {
     let from = [0.1, 0.0, 1.0];
+    assert_eq!(libero().check_target("move_to", from, [0.1, 0.1 + 0.2, 0.1], None), Ok(()));
     assert_eq!(
-        libero().check_target("move_to", from, [0.1, 0.1 + 0.2, 0.1], None),
-        Ok(())
-    );
-    assert_eq!(
-        libero()
-            .check_target("move_to", from, [0.4, 0.1, 1.0], None)
-            .unwrap_err()
-            .to_string(),
+        libero().check_target("move_to", from, [0.4, 0.1, 1.0], None).unwrap_err().to_string(),
         "move_to(): the target is 0.316 m away in x/y, more than 0.3 m (MAX_PLANAR_MOVE_M) in \
          one call; go there in several moves"
     );
@@ -163,10 +149,7 @@ fn a_robot_that_declares_a_workspace_keeps_to_it() {
     let template = find("template").unwrap();
     let from = [0.3, 0.0, 0.3];
     let workspace = Some([-0.6, -0.6, 0.0, 0.6, 0.6, 0.9]);
-    assert_eq!(
-        template.check_target("move_to", from, [-0.5, 0.5, 0.3], workspace),
-        Ok(())
-    );
+    assert_eq!(template.check_target("move_to", from, [-0.5, 0.5, 0.3], workspace), Ok(()));
     assert_eq!(
         template
             .check_target("move_to", from, [0.3, 0.0, -0.1], workspace)
@@ -174,11 +157,7 @@ fn a_robot_that_declares_a_workspace_keeps_to_it() {
             .to_string(),
         "move_to(): the target's z = -0.1 m is outside the workspace [0, 0.9]"
     );
-    assert!(
-        template
-            .check_target("move_to", from, [0.3, 0.0, f64::NAN], workspace)
-            .is_err()
-    );
+    assert!(template.check_target("move_to", from, [0.3, 0.0, f64::NAN], workspace).is_err());
 }
 
 #[test]
@@ -215,11 +194,7 @@ fn a_result_is_completed_in_the_order_of_its_record() {
 fn a_table_keeps_its_own_rules() {
     for api in ruaflow_robots::ALL {
         for method in api.methods {
-            assert!(
-                method.params.is_sorted_by_key(|param| param.kind),
-                "{}",
-                method.name
-            );
+            assert!(method.params.is_sorted_by_key(|param| param.kind), "{}", method.name);
             for name in method.exactly_one_of {
                 assert!(method.param(name).is_some(), "{name}");
             }

@@ -1,6 +1,7 @@
 //! What is made from the tables, as text a person can review.
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test` writes the files anew.
+#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 
@@ -17,16 +18,11 @@ fn what_is_made_from_the_tables_is_what_was_reviewed() {
 }
 
 fn check(file: &str, made: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/snapshots")
-        .join(file);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(file);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, made).unwrap();
         return;
     }
     let reviewed = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(
-        made, reviewed,
-        "{file} differs; look at it and run again with UPDATE_SNAPSHOTS=1"
-    );
+    assert_eq!(made, reviewed, "{file} differs; look at it and run again with UPDATE_SNAPSHOTS=1");
 }

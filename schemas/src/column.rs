@@ -288,8 +288,5 @@ pub(crate) fn item_field<T: Column>() -> Arc<Field> {
 }
 
 pub(crate) fn nulls<T>(values: &[Option<&T>]) -> Option<NullBuffer> {
-    values
-        .iter()
-        .any(Option::is_none)
-        .then(|| values.iter().map(Option::is_some).collect())
+    values.iter().any(Option::is_none).then(|| values.iter().map(Option::is_some).collect())
 }

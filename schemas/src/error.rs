@@ -27,6 +27,8 @@ pub enum SchemaError {
     #[error("topic {topic:?}: no row, expected at least one")]
     Empty { topic: &'static str },
 
-    #[error("metadata key {key:?} is missing or of the wrong type; every frame carries run, episode, seq, schema and schema_version")]
+    #[error(
+        "metadata key {key:?} is missing or of the wrong type; every frame carries run, episode, seq, schema and schema_version"
+    )]
     Stamp { key: &'static str },
 }

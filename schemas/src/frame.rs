@@ -65,7 +65,11 @@ impl<F: Frame> Rows<F> {
             return Err(SchemaError::Topic { expected: F::TOPIC, found: topic.to_owned() });
         }
         if version != F::VERSION {
-            return Err(SchemaError::Version { topic: F::TOPIC, known: F::VERSION, found: version });
+            return Err(SchemaError::Version {
+                topic: F::TOPIC,
+                known: F::VERSION,
+                found: version,
+            });
         }
         let expected = F::data_type();
         if let Some((field, expected, found)) = difference("", &expected, array.data_type()) {
@@ -138,8 +142,9 @@ fn difference(
                     None => return Some((path, field.data_type().clone(), "missing".to_owned())),
                 }
             }
-            (have.len() > want.len())
-                .then(|| (join(path, have[want.len()].name()), DataType::Null, "not known".to_owned()))
+            (have.len() > want.len()).then(|| {
+                (join(path, have[want.len()].name()), DataType::Null, "not known".to_owned())
+            })
         }
         (DataType::List(want), DataType::List(have)) => {
             difference(path, want.data_type(), have.data_type())

@@ -18,7 +18,12 @@ pub struct Topic {
 
 fn topic<F: Frame>() -> Topic {
     let doc = F::DOC.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    Topic { name: F::TOPIC, version: F::VERSION, doc: doc.trim().to_owned(), fields: F::field_docs() }
+    Topic {
+        name: F::TOPIC,
+        version: F::VERSION,
+        doc: doc.trim().to_owned(),
+        fields: F::field_docs(),
+    }
 }
 
 /// All topics, in the order a reader wants them.
@@ -46,7 +51,13 @@ pub fn topics() -> Vec<Topic> {
 pub fn markdown() -> String {
     let mut out = String::from(HEAD);
     for topic in topics() {
-        let _ = write!(out, "\n## `{}` (version {})\n\n{}\n\n", topic.name, topic.version, plain(&topic.doc));
+        let _ = write!(
+            out,
+            "\n## `{}` (version {})\n\n{}\n\n",
+            topic.name,
+            topic.version,
+            plain(&topic.doc)
+        );
         out.push_str("| field | Arrow type | meaning |\n| --- | --- | --- |\n");
         for field in &topic.fields {
             row(&mut out, "", field);
@@ -59,7 +70,12 @@ fn row(out: &mut String, path: &str, field: &FieldDoc) {
     let list = matches!(field.data_type, DataType::List(_)) && !field.children.is_empty();
     let name = format!("{path}{}{}", field.name, if list { "[]" } else { "" });
     let nullable = if field.nullable { ", may be null" } else { "" };
-    let _ = writeln!(out, "| `{name}` | {}{nullable} | {} |", type_name(&field.data_type), plain(&field.doc));
+    let _ = writeln!(
+        out,
+        "| `{name}` | {}{nullable} | {} |",
+        type_name(&field.data_type),
+        plain(&field.doc)
+    );
     for child in &field.children {
         row(out, &format!("{name}."), child);
     }
@@ -90,7 +106,11 @@ pub fn python() -> String {
         let _ = writeln!(out, "        {},", topic.version);
         out.push_str("        pa.struct(\n            [\n");
         for field in &topic.fields {
-            let _ = writeln!(out, "                {},", python_field(field.name, &field.data_type, field.nullable));
+            let _ = writeln!(
+                out,
+                "                {},",
+                python_field(field.name, &field.data_type, field.nullable)
+            );
         }
         out.push_str("            ]\n        ),\n    ),\n");
     }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
+use arbtest::arbitrary::{Arbitrary, Result, Unstructured};
+use arbtest::arbtest;
 use arrow::array::{Array, ArrayRef, AsArray as _, RecordBatch, StructArray};
 use arrow::datatypes::{Field, Fields};
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
-use arbtest::arbitrary::{Arbitrary, Result, Unstructured};
-use arbtest::arbtest;
 use ruaflow_schemas::*;
 
 /// What a frame looks like after it has been written to a stream and read back.
@@ -88,7 +88,8 @@ fn observation(u: &mut Source) -> Result<Observation> {
 #[test]
 fn observations() {
     arbtest(|u| {
-        let rows: Vec<Observation> = (0..u.int_in_range(0..=3)?).map(|_| observation(u)).collect::<Result<_>>()?;
+        let rows: Vec<Observation> =
+            (0..u.int_in_range(0..=3)?).map(|_| observation(u)).collect::<Result<_>>()?;
         survives(&rows);
         Ok(())
     });
@@ -99,8 +100,14 @@ fn cards() {
     arbtest(|u| {
         let text: String = u.arbitrary()?;
         let names: Vec<String> = many(u, 4)?;
-        let arm = Arm { name: text.clone(), joints: names.clone(), workspace: maybe(u)?, ..Arm::default() };
-        let camera = Camera { name: text.clone(), width: u.arbitrary()?, depth: true, ..Camera::default() };
+        let arm = Arm {
+            name: text.clone(),
+            joints: names.clone(),
+            workspace: maybe(u)?,
+            ..Arm::default()
+        };
+        let camera =
+            Camera { name: text.clone(), width: u.arbitrary()?, depth: true, ..Camera::default() };
         let card = Card {
             instruction: text,
             object_names: names,
@@ -139,7 +146,12 @@ fn cells() {
             .into_iter()
             .map(|(method, ok, step)| LedgerEntry { method, ok, step, ..LedgerEntry::default() })
             .collect();
-        survives(&[CellResult { stdout: u.arbitrary()?, images: many(u, 3)?, ledger, ..CellResult::default() }]);
+        survives(&[CellResult {
+            stdout: u.arbitrary()?,
+            images: many(u, 3)?,
+            ledger,
+            ..CellResult::default()
+        }]);
         survives(&[Cell { code: u.arbitrary()?, index: u.arbitrary()?, ..Cell::default() }]);
         Ok(())
     });
@@ -162,7 +174,11 @@ fn states_and_pictures() {
             camera_to_world: array(u)?,
             ..CameraFrame::default()
         }]);
-        survives(&[FrameRequest { camera: u.arbitrary()?, control_step: -1, ..FrameRequest::default() }]);
+        survives(&[FrameRequest {
+            camera: u.arbitrary()?,
+            control_step: -1,
+            ..FrameRequest::default()
+        }]);
         Ok(())
     });
 }
@@ -172,7 +188,11 @@ fn small_frames() {
     arbtest(|u| {
         survives(&[Reset { id: u.arbitrary()?, seed: u.arbitrary()?, ..Reset::default() }]);
         survives(&[Event { kind: u.arbitrary()?, data: u.arbitrary()?, ..Event::default() }]);
-        survives(&[Receipt { node: u.arbitrary()?, through: u.arbitrary()?, missing: many(u, 8)? }]);
+        survives(&[Receipt {
+            node: u.arbitrary()?,
+            through: u.arbitrary()?,
+            missing: many(u, 8)?,
+        }]);
         Ok(())
     });
 }
@@ -187,18 +207,28 @@ fn lists_read_in_place() {
 
 #[test]
 fn another_version_or_topic_is_refused_by_name() {
-    let refuse = |topic, version| Rows::<Cancel>::read(topic, version, encode(&[Cancel::default()])).err().unwrap().to_string();
+    let refuse = |topic, version| {
+        Rows::<Cancel>::read(topic, version, encode(&[Cancel::default()]))
+            .err()
+            .unwrap()
+            .to_string()
+    };
     assert_eq!(
         refuse("cancel", 2),
         "topic \"cancel\": this build reads schema version 1, the sender wrote version 2; \
          use the same RuaFlow version on both sides"
     );
-    assert_eq!(refuse("call", 1), "expected a frame of topic \"cancel\", got one of topic \"call\"");
+    assert_eq!(
+        refuse("call", 1),
+        "expected a frame of topic \"cancel\", got one of topic \"call\""
+    );
 }
 
 #[test]
 fn a_wrong_type_is_refused_by_field() {
-    let refuse = |array: ArrayRef| Rows::<Observation>::read("observation", 1, array).err().unwrap().to_string();
+    let refuse = |array: ArrayRef| {
+        Rows::<Observation>::read("observation", 1, array).err().unwrap().to_string()
+    };
     assert_eq!(
         refuse(encode(&[Cancel::default()])),
         "topic \"observation\" version 1: field \"control_step\" is named \"id\" at this place, expected UInt64"
@@ -206,17 +236,23 @@ fn a_wrong_type_is_refused_by_field() {
     let numbers: ArrayRef = Arc::new(arrow::array::UInt8Array::from(vec![1, 2]));
     assert!(refuse(numbers).contains("is UInt8, expected Struct"), "a bare array is not a frame");
 
-    let narrow = encode(&[Observation { arms: vec![ArmState::default()], ..Observation::default() }]);
+    let narrow =
+        encode(&[Observation { arms: vec![ArmState::default()], ..Observation::default() }]);
     let fields: Fields = Observation::arrow_fields().iter().take(4).cloned().collect();
     let columns = narrow.as_struct().columns()[..4].to_vec();
-    assert!(refuse(Arc::new(StructArray::new(fields, columns, None))).contains("\"base_pose\" is missing"));
+    assert!(
+        refuse(Arc::new(StructArray::new(fields, columns, None)))
+            .contains("\"base_pose\" is missing")
+    );
 }
 
 #[test]
 fn nullable_from_another_language_is_accepted_and_a_real_null_is_not() {
     let array = encode(&[Cancel { id: "1".into(), reason: "x".into() }]);
-    let loose: Fields = Cancel::arrow_fields().iter().map(|f| Field::clone(f).with_nullable(true)).collect();
-    let loose_array: ArrayRef = Arc::new(StructArray::new(loose.clone(), array.as_struct().columns().to_vec(), None));
+    let loose: Fields =
+        Cancel::arrow_fields().iter().map(|f| Field::clone(f).with_nullable(true)).collect();
+    let loose_array: ArrayRef =
+        Arc::new(StructArray::new(loose.clone(), array.as_struct().columns().to_vec(), None));
     assert_eq!(Rows::<Cancel>::read("cancel", 1, loose_array).unwrap().get(0).reason(), "x");
 
     let nulls: ArrayRef = Arc::new(arrow::array::StringArray::from(vec![None::<&str>]));
@@ -230,7 +266,10 @@ fn nullable_from_another_language_is_accepted_and_a_real_null_is_not() {
 #[test]
 fn an_empty_message_is_an_error_not_a_panic() {
     let rows = Rows::<Cancel>::read("cancel", 1, encode::<Cancel>(&[])).unwrap();
-    assert_eq!(rows.first().err().unwrap().to_string(), "topic \"cancel\": no row, expected at least one");
+    assert_eq!(
+        rows.first().err().unwrap().to_string(),
+        "topic \"cancel\": no row, expected at least one"
+    );
 }
 
 #[test]
@@ -239,5 +278,8 @@ fn the_reference_and_the_python_twin_are_current() {
     let read = |name: &str| std::fs::read_to_string(here.join(name)).unwrap_or_default();
     let stale = "run `./rua cargo run -p ruaflow-schemas --bin schemas-reference`";
     assert!(read("README.md") == reference::markdown(), "schemas/README.md is stale: {stale}");
-    assert!(read("python/ruaflow_schemas.py") == reference::python(), "the Python twin is stale: {stale}");
+    assert!(
+        read("python/ruaflow_schemas.py") == reference::python(),
+        "the Python twin is stale: {stale}"
+    );
 }

@@ -1,19 +1,20 @@
 //! The node's side of a child process: start it, talk to it, end it.
 
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{self, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use crate::CHILD_ARGUMENT;
+use crate::outbox::Outbox;
 use crate::protocol::{
-    Answer, Done, FromChild, MAX_FROM_CHILD, Run, Stream, ToChild, read_message, write_message,
+    Answer, Done, FromChild, MAX_FROM_CHILD, Run, Stream, ToChild, read_message,
 };
 use crate::text::Capture;
 
@@ -87,15 +88,14 @@ pub enum Exit {
 #[error("could not start the cell's process {program:?}: {source}")]
 pub struct SpawnError {
     program: PathBuf,
-    source: std::io::Error,
+    source: io::Error,
 }
 
 /// A child process and its pipes. Dropping it kills it.
 pub struct Child {
     shared: Arc<Shared>,
-    /// Messages for the thread that writes to the pipe.
-    outbox: Option<mpsc::Sender<ToChild>>,
-    threads: Vec<JoinHandle<()>>,
+    outbox: Mutex<Outbox>,
+    listener: Option<JoinHandle<()>>,
 }
 
 struct Shared {
@@ -119,10 +119,7 @@ impl Child {
             .map_err(|source| SpawnError { program: config.program.clone(), source })
     }
 
-    fn start(
-        config: &ChildConfig,
-        sink: impl Fn(ChildEvent) + Send + 'static,
-    ) -> std::io::Result<Self> {
+    fn start(config: &ChildConfig, sink: impl Fn(ChildEvent) + Send + 'static) -> io::Result<Self> {
         let mut process = Command::new(&config.program)
             .arg(CHILD_ARGUMENT)
             .arg(config.memory_bytes.to_string())
@@ -134,53 +131,46 @@ impl Child {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let to_child = process.stdin.take();
-        let from_child = process.stdout.take();
-        let last_words = process.stderr.take();
-        let (outbox, messages) = mpsc::channel::<ToChild>();
-        let mut child = Self {
-            shared: Arc::new(Shared {
-                process: Mutex::new(process),
-                killed: AtomicBool::new(false),
-            }),
-            outbox: Some(outbox),
-            threads: Vec::new(),
-        };
-        let (Some(mut to_child), Some(from_child), Some(last_words)) =
-            (to_child, from_child, last_words)
-        else {
-            return Err(std::io::Error::other("it has no pipes"));
-        };
-        // A thread of its own, because a stopped child does not empty its pipe.
-        child.threads.push(thread::Builder::new().name("to-cell".to_owned()).spawn(move || {
-            for message in messages {
-                if write_message(&mut to_child, &message).is_err() || to_child.flush().is_err() {
-                    return;
-                }
-            }
-        })?);
-        let listener = Listener {
-            shared: Arc::clone(&child.shared),
-            memory_bytes: config.memory_bytes,
-            stdout: Capture::new(MAX_OUTPUT),
-            stderr: Capture::new(MAX_OUTPUT),
-        };
-        child.threads.push(
-            thread::Builder::new()
+        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        // From here on the process is killed when something fails.
+        let shared =
+            Arc::new(Shared { process: Mutex::new(process), killed: AtomicBool::new(false) });
+        let listen = || {
+            let (Some(to_child), Some(from_child), Some(last_words)) = pipes else {
+                return Err(io::Error::other("it has no pipes"));
+            };
+            let listener = Listener {
+                shared: Arc::clone(&shared),
+                memory_bytes: config.memory_bytes,
+                stdout: Capture::new(MAX_OUTPUT),
+                stderr: Capture::new(MAX_OUTPUT),
+            };
+            let outbox = Outbox::new(to_child)?;
+            let listener = thread::Builder::new()
                 .name("from-cell".to_owned())
-                .spawn(move || listener.listen(from_child, last_words, sink))?,
-        );
-        Ok(child)
+                .spawn(move || listener.listen(from_child, last_words, sink))?;
+            Ok((outbox, listener))
+        };
+        match listen() {
+            Ok((outbox, listener)) => {
+                Ok(Self { shared, outbox: Mutex::new(outbox), listener: Some(listener) })
+            }
+            Err(error) => {
+                shared.kill();
+                shared.wait();
+                Err(error)
+            }
+        }
     }
 
     /// Says which robot's API the cells will use; once, before the first cell.
     pub fn init(&self, robot: &str) {
-        self.send(ToChild::Init { robot: robot.to_owned() });
+        self.send(&ToChild::Init { robot: robot.to_owned() });
     }
 
     /// Runs a cell; [`ChildEvent::Done`] or [`ChildEvent::Exited`] follows.
     pub fn run(&self, index: u32, code: &str) {
-        self.send(ToChild::Run(Run {
+        self.send(&ToChild::Run(Run {
             index,
             filename: format!("<cell {index}>"),
             code: code.to_owned(),
@@ -188,13 +178,13 @@ impl Child {
     }
 
     pub fn reply(&self, id: u64, answer: Answer) {
-        self.send(ToChild::Reply { id, answer });
+        self.send(&ToChild::Reply { id, answer });
     }
 
     /// Raises `KeyboardInterrupt` in cell `index`. A cell may catch it, and
     /// native code does not look for it: [`kill`](Self::kill) is sure.
     pub fn interrupt(&self, index: u32, reason: &str) {
-        self.send(ToChild::Interrupt { index, reason: reason.to_owned() });
+        self.send(&ToChild::Interrupt { index, reason: reason.to_owned() });
     }
 
     /// Kills the process; [`ChildEvent::Exited`] follows.
@@ -208,10 +198,16 @@ impl Child {
         self.shared.process().id()
     }
 
-    fn send(&self, message: ToChild) {
-        if let Some(outbox) = &self.outbox {
-            // A closed channel means that the process is gone, and Exited says so.
-            let _ = outbox.send(message);
+    fn send(&self, message: &ToChild) {
+        let sent = self.outbox.lock().unwrap_or_else(PoisonError::into_inner).send(message);
+        match sent {
+            Ok(()) => {}
+            // It is gone, and Exited says so.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(error) => {
+                tracing::warn!(%error, "a cell's process does not listen and is killed");
+                self.kill();
+            }
         }
     }
 }
@@ -219,12 +215,11 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
-        self.outbox = None;
-        for thread in self.threads.drain(..) {
+        if let Some(listener) = self.listener.take()
             // The sink may own the last handle of this child.
-            if thread.thread().id() != thread::current().id() {
-                let _ = thread.join();
-            }
+            && listener.thread().id() != thread::current().id()
+        {
+            let _ = listener.join();
         }
     }
 }

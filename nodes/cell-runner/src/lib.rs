@@ -6,6 +6,7 @@
 
 pub mod child;
 pub mod node;
+mod outbox;
 pub mod protocol;
 pub mod runner;
 mod running;

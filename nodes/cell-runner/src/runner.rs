@@ -331,8 +331,10 @@ impl Runner {
         if let Some(call) = call.filter(|call| !call.cancelled) {
             call.cancelled = true;
             call.deadline = call.deadline.min(Instant::now() + CALL_MARGIN);
-            self.out
-                .push_back(Outgoing::Cancel(Cancel { id: call.id.clone(), reason: reason.to_owned() }));
+            self.out.push_back(Outgoing::Cancel(Cancel {
+                id: call.id.clone(),
+                reason: reason.to_owned(),
+            }));
         }
     }
 

@@ -1,4 +1,5 @@
 //! What a cell can do: the language agents write, the names they find, what they are told.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Cells that hang, crash or eat memory end, and a new process takes their place.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The node's work apart from dora, with a made-up controller.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -30,12 +30,18 @@ fn main() -> Result<()> {
         spent += start.elapsed();
         steps += 1;
     }
-    println!("{:.4} ms per control step over {steps} steps", 1e3 * spent.as_secs_f64() / f64::from(steps.max(1)));
+    println!(
+        "{:.4} ms per control step over {steps} steps",
+        1e3 * spent.as_secs_f64() / f64::from(steps.max(1))
+    );
     Ok(())
 }
 
 fn parse(line: &str) -> Result<[f64; 7]> {
-    let numbers: Vec<f64> =
-        line.split_whitespace().map(str::parse).collect::<Result<_, _>>().wrap_err_with(|| format!("line {line:?}"))?;
+    let numbers: Vec<f64> = line
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .wrap_err_with(|| format!("line {line:?}"))?;
     numbers.try_into().map_err(|_| eyre!("line {line:?} has not seven numbers"))
 }

@@ -1,9 +1,9 @@
 //! MuJoCo's model and data as the simulator and the renderer use them.
 //!
-//! A LIBERO model takes some 300 MB, nearly all of it meshes and textures, and a
-//! reset moves a few of its fixed bodies. So everybody shares one compiled model
-//! that nobody changes and looks at it through a [`ModelView`], which holds its
-//! own copy of the little that changes.
+//! A compiled model takes up to some 300 MB, nearly all of it meshes and textures,
+//! and a reset moves a few of its fixed bodies. So a compiled model is shared and
+//! never changed, and everybody looks at it through a [`ModelView`], which holds
+//! its own copy of the little that changes.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub unsafe fn log_to_tracing() {
 }
 
 /// Gives back what compiling a model leaves behind: MuJoCo keeps the meshes it read,
-/// and the allocator the pages. It is 300 of 750 MB for a LIBERO scene.
+/// and the allocator the pages. It is 300 of 750 MB for a LIBERO scene with its looks.
 pub fn release_compiler_memory() {
     MjCache::current().clear();
     #[cfg(target_env = "gnu")]

@@ -373,8 +373,11 @@ impl Planner<'_> {
         relation: &'static str,
         place: &str,
     ) -> Result<RegionSite, PlanError> {
-        let sites = self.composition.objects.iter().filter_map(|object| object.region_site(place));
-        sites.last().ok_or_else(|| impossible(thing, relation, place, "no model has that site"))
+        let mut sites =
+            self.composition.objects.iter().filter_map(|object| object.region_site(place));
+        sites
+            .next_back()
+            .ok_or_else(|| impossible(thing, relation, place, "no model has that site"))
     }
 
     fn joints(&self, thing: &str, state: &'static str) -> Result<JointDraw, PlanError> {

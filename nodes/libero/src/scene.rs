@@ -321,10 +321,10 @@ fn hidden_sites(model: &MjModel, composition: &Composition) -> Result<Vec<usize>
     sites.chain(&composition.gripper_sites).map(id).collect()
 }
 
-fn joint_draws(
-    model: &MjModel,
-    plan: &PlacementPlan,
-) -> Result<Vec<(Vec<usize>, [f64; 2])>, NameError> {
+/// Position addresses of the joints that share a draw, and its range.
+type AddressedDraw = (Vec<usize>, [f64; 2]);
+
+fn joint_draws(model: &MjModel, plan: &PlacementPlan) -> Result<Vec<AddressedDraw>, NameError> {
     use mujoco_rs::mujoco_c::_mjtObjBase::mjOBJ_JOINT;
 
     let address = |name: &String| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::Articulation;
 use crate::names::SceneObject;
-use crate::physics::{self, ModelView, PhysicsError};
+use crate::physics::{ModelView, PhysicsError};
 use crate::plant::{ControlState, Plant};
 use crate::predicates::{Goal, GoalError};
 use crate::render::RenderScene;
@@ -102,7 +102,6 @@ struct Toggle {
 impl Simulator {
     /// Must be reset before it is stepped.
     pub fn new(scene: Scene) -> Result<Self, SimError> {
-        physics::release_compiler_memory();
         let view = ModelView::new(Arc::clone(&scene.model));
         let goal = Goal::new(&scene.problem, &scene.names)?;
         let objects = &scene.names.objects;

@@ -1,3 +1,4 @@
+#![allow(clippy::unwrap_used)]
 //! A child process with a made-up robot behind it.
 #![allow(dead_code, reason = "each test binary uses some of it")]
 

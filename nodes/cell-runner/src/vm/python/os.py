@@ -77,9 +77,7 @@ def fspath(path):
         return path
     method = getattr(type(path), "__fspath__", None)
     if method is None:
-        raise TypeError(
-            f"expected str, bytes or os.PathLike object, not {type(path).__name__}"
-        )
+        raise TypeError(f"expected str, bytes or os.PathLike object, not {type(path).__name__}")
     result = method(path)
     if not isinstance(result, (str, bytes)):
         raise TypeError(f"__fspath__() must return str or bytes, not {type(result).__name__}")

@@ -1,8 +1,8 @@
 """What every cell finds: exceptions, results, and the names that are no part of `robo`."""
 
 import builtins
+
 # It needs modules that are taken away once this one is loaded.
-import importlib.machinery
 import sys
 import time
 
@@ -97,7 +97,9 @@ def finish(status, summary=""):
     summary: what was done, in words
     """
     if status not in ("success", "failure", "stuck"):
-        raise ValueError(f'finish(): status must be "success", "failure" or "stuck", got {status!r}')
+        raise ValueError(
+            f'finish(): status must be "success", "failure" or "stuck", got {status!r}'
+        )
     _cell.finish(status, str(summary))
     raise Finished
 
@@ -175,7 +177,6 @@ def install():
 
 def warm_up():
     """Loads what the first error needs, while nobody waits."""
-    import traceback
 
 
 def make_robo(names):
