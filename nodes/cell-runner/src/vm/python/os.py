@@ -97,6 +97,6 @@ class PathLike(abc.ABC):
 
 
 sys.modules["os"] = sys.modules["posix"] = sys.modules[__name__]
-import posixpath as path
+import posixpath as path  # noqa: E402  (looks for the os above)
 
 sys.modules["os.path"] = path

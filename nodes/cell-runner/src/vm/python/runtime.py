@@ -2,7 +2,9 @@
 
 import builtins
 
-# It needs modules that are taken away once this one is loaded.
+# Not used here: it needs modules that are taken away once this one is loaded,
+# and `traceback` and `inspect` need it later.
+import importlib.machinery  # noqa: F401
 import sys
 import time
 
@@ -68,7 +70,8 @@ class Record:
     def __setattr__(self, name, value):
         raise AttributeError(f"{type(self).__name__} is a measured result and cannot be changed")
 
-    __delattr__ = lambda self, name: self.__setattr__(name, None)
+    def __delattr__(self, name):
+        self.__setattr__(name, None)
 
 
 def call(method, arguments):
@@ -177,6 +180,7 @@ def install():
 
 def warm_up():
     """Loads what the first error needs, while nobody waits."""
+    import traceback  # noqa: F401
 
 
 def make_robo(names):
