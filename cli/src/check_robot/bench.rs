@@ -20,7 +20,7 @@ pub const SILENCE: Duration = Duration::from_millis(300);
 
 /// Something the robot sent.
 pub enum Seen {
-    Card(Card),
+    Card(Box<Card>),
     Observation(Observation),
     Picture(Box<CameraFrame>),
     Event(Event),
@@ -118,7 +118,7 @@ impl Bench {
     pub fn reset(&mut self, reset: &Reset) -> Result<Option<Card>> {
         self.node.send(reset)?;
         Ok(self.wait(PATIENCE, |seen| match seen {
-            Seen::Card(card) if card.id == reset.id => Some(card),
+            Seen::Card(card) if card.id == reset.id => Some(*card),
             _ => None,
         }))
     }
@@ -182,7 +182,7 @@ impl Bench {
 
     fn read(&mut self, frame: &Received) -> Option<Seen> {
         let seen = match frame.topic.as_str() {
-            Card::TOPIC => frame.row().map(Seen::Card),
+            Card::TOPIC => frame.row().map(|card| Seen::Card(Box::new(card))),
             Observation::TOPIC => frame.row().map(Seen::Observation),
             CameraFrame::TOPIC => frame.row().map(|frame| Seen::Picture(Box::new(frame))),
             "record" => {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, stdin};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, channel};
 
 use eyre::Result;
 use rustix::process::getpgrp;
@@ -73,10 +73,7 @@ impl Keys {
     }
 
     fn pressed(&self) -> impl Iterator<Item = u8> {
-        std::iter::from_fn(|| match self.pressed.try_recv() {
-            Ok(key) => Some(key),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        })
+        self.pressed.try_iter()
     }
 }
 
