@@ -143,15 +143,24 @@ def in_process(run):
             actions["values"].to_pylist(), actions["gripper"].to_pylist(), strict=True
         )
     )
-    command = [ROOT / "rua", "cargo", "run", "--quiet", "-p", "libero", "--example", "step_actions"]
     done = subprocess.run(
-        [*command, "--", "libero_spatial", "0", "0", "15"],
+        [example("step_actions"), "libero_spatial", "0", "0", "15"],
         input=lines,
         capture_output=True,
         text=True,
         check=True,
     )
     return float(done.stdout.split()[0])
+
+
+def example(name):
+    """Builds an example with the workspace's features, so that nothing else is rebuilt."""
+    build = [ROOT / "rua", "cargo", "build", "--workspace", "--example", name]
+    built = subprocess.run(
+        [*build, "--message-format", "json"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    artifacts = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
+    return next(a["executable"] for a in artifacts if a.get("target", {}).get("name") == name)
 
 
 def median(runs, key):
