@@ -9,7 +9,9 @@ use libero::{
     data::Data,
     names::Joint,
     physics::{ModelView, Physics},
+    rng::NumpyRandom,
     scene::Scene,
+    sim::Simulator,
     suites,
 };
 use mujoco_rs::wrappers::mj_model::MjtObjBase;
@@ -196,7 +198,7 @@ fn check_reset(scene: &Scene, physics: &mut Physics, golden: &GoldenReset, which
 }
 
 #[test]
-fn tasks_of_every_suite_compile_and_reset() {
+fn tasks_of_every_suite_compile_reset_and_take_random_actions() {
     let data = data();
     let all = std::env::var_os("RUAFLOW_ALL_TASKS").is_some_and(|value| value == "1");
     for (number, name) in SUITES.iter().enumerate() {
@@ -213,9 +215,23 @@ fn tasks_of_every_suite_compile_and_reset() {
                     .unwrap_or_else(|error| panic!("{name} {task}: {error}"));
                 assert_eq!(info.init_state, 12 % scene.init_states.count());
                 assert!(physics.check_stable().is_ok(), "{name} {task}");
+                take_random_actions(scene, &format!("{name} {task}"));
             }
         }
     }
+}
+
+fn take_random_actions(scene: Scene, which: &str) {
+    let mut random = NumpyRandom::new(7);
+    let mut simulator = Simulator::new(scene).unwrap_or_else(|error| panic!("{which}: {error}"));
+    simulator.reset(12, 0).unwrap_or_else(|error| panic!("{which}: {error}"));
+    for _ in 0..10 {
+        let action = std::array::from_fn(|_| random.uniform(-1.0, 1.0));
+        simulator.step(&action).unwrap_or_else(|error| panic!("{which}: {error}"));
+    }
+    let seen = simulator.observation();
+    assert_eq!(seen.control_step, 10, "{which}");
+    assert!(seen.eef_pos.iter().chain(&seen.joint_vel).all(|value| value.is_finite()), "{which}");
 }
 
 /// The four original suites and their four perturbations.
