@@ -1,0 +1,1 @@
+//! Strided arrays with numpy's semantics, without Python.

@@ -1,0 +1,1 @@
+//! Action chunks from a vision-language-action policy.

@@ -1,0 +1,1 @@
+//! The module `numpy` of the cell's Python.

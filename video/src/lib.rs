@@ -1,0 +1,1 @@
+//! H.264 video in MP4 files from RGB pictures.
