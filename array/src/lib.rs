@@ -1,1 +1,27 @@
 //! Strided arrays with numpy's semantics, without Python.
+//!
+//! The aim is that a program cannot tell the results from numpy's: values, types, shapes,
+//! which operations return views, and the texts of errors. `ruaflow-numpy` puts Python's
+//! `numpy` module on top.
+
+mod array;
+mod buffer;
+mod cast;
+mod dtype;
+mod error;
+pub mod interrupt;
+pub mod print;
+mod promote;
+pub mod random;
+mod scalar;
+mod walk;
+pub mod warn;
+
+pub use array::{Array, Iter, MAX_DIMS, normalize_axis, shape_text};
+pub use buffer::{Buffer, memory_limit, set_memory_limit};
+pub use cast::{can_cast_safely, can_cast_same_kind};
+pub use dtype::{DType, Element};
+pub use error::{Error, Result};
+pub use half::f16;
+pub use promote::{Operand, promote, result_type};
+pub use scalar::{Scalar, Weak};

@@ -1,0 +1,171 @@
+//! Walking over several arrays at once: dimensions sorted and merged so that the inner loops
+//! are as long and as contiguous as the strides allow.
+
+use crate::error::Result;
+use crate::interrupt;
+
+/// A loop nest over `N` operands that share a shape.
+pub(crate) struct Walk<const N: usize> {
+    /// Slowest first. Never empty: at least the two innermost dimensions, perhaps of 1.
+    dims: Vec<Dim<N>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Dim<const N: usize> {
+    n: usize,
+    strides: [isize; N],
+}
+
+/// The two innermost loops.
+pub(crate) struct Tile<const N: usize> {
+    /// Iterations of the inner loop.
+    pub n: usize,
+    /// Each operand's step in the inner loop.
+    pub strides: [isize; N],
+    /// Iterations of the loop around it.
+    pub rows: usize,
+    /// Each operand's step from row to row.
+    pub row_strides: [isize; N],
+}
+
+impl<const N: usize> Walk<N> {
+    /// In C order of the shape, neighbouring dimensions merged where the strides allow it.
+    pub fn in_order(shape: &[usize], strides: [&[isize]; N]) -> Walk<N> {
+        let dims = shape
+            .iter()
+            .enumerate()
+            .map(|(axis, &n)| Dim { n, strides: strides.map(|strides| strides[axis]) })
+            .filter(|dim| dim.n != 1)
+            .collect();
+        Walk { dims }.merged()
+    }
+
+    /// In whatever order of dimensions has the smallest strides innermost, the first operand's
+    /// before the others'. For loops whose result does not depend on the order.
+    pub fn any_order(shape: &[usize], strides: [&[isize]; N]) -> Walk<N> {
+        let mut dims: Vec<Dim<N>> = shape
+            .iter()
+            .enumerate()
+            .map(|(axis, &n)| Dim { n, strides: strides.map(|strides| strides[axis]) })
+            .filter(|dim| dim.n != 1)
+            .collect();
+        dims.sort_by_key(|dim| {
+            let reach = dim.strides.map(isize::unsigned_abs);
+            std::cmp::Reverse(reach)
+        });
+        Walk { dims }.merged()
+    }
+
+    fn merged(self) -> Walk<N> {
+        let mut dims: Vec<Dim<N>> = Vec::with_capacity(self.dims.len().max(2));
+        for dim in self.dims {
+            match dims.last_mut() {
+                Some(outer) if outer.follows(&dim) => {
+                    *outer = Dim { n: outer.n * dim.n, strides: dim.strides };
+                }
+                _ => dims.push(dim),
+            }
+        }
+        while dims.len() < 2 {
+            dims.insert(0, Dim { n: 1, strides: [0; N] });
+        }
+        Walk { dims }
+    }
+
+    /// Calls `body` for each tile with the operands' positions, relative to their first element.
+    ///
+    /// # Errors
+    /// What `body` returns, and [`crate::Error::Interrupted`].
+    pub fn run(&self, mut body: impl FnMut([isize; N], &Tile<N>) -> Result<()>) -> Result<()> {
+        if self.dims.iter().any(|dim| dim.n == 0) {
+            return Ok(());
+        }
+        let (outer, inner) = self.dims.split_at(self.dims.len() - 2);
+        // Tiles are cut to the stride of the interrupt check.
+        let most_rows = (interrupt::STRIDE / inner[1].n).max(1);
+        let mut place = vec![0usize; outer.len()];
+        let mut at = [0isize; N];
+        let mut since_check = 0;
+        loop {
+            let mut row = 0;
+            while row < inner[0].n {
+                let rows = most_rows.min(inner[0].n - row);
+                let tile = Tile {
+                    n: inner[1].n,
+                    strides: inner[1].strides,
+                    rows,
+                    row_strides: inner[0].strides,
+                };
+                let mut start = at;
+                for (start, stride) in start.iter_mut().zip(inner[0].strides) {
+                    *start += row as isize * stride;
+                }
+                body(start, &tile)?;
+                row += rows;
+                since_check += rows * tile.n;
+                if since_check >= interrupt::STRIDE {
+                    interrupt::check()?;
+                    since_check = 0;
+                }
+            }
+            // The next place of the outer dimensions, the last one first.
+            let mut axis = outer.len();
+            loop {
+                if axis == 0 {
+                    return Ok(());
+                }
+                axis -= 1;
+                let Dim { n, strides } = outer[axis];
+                place[axis] += 1;
+                let back = if place[axis] == n { n as isize - 1 } else { -1 };
+                for (at, stride) in at.iter_mut().zip(strides) {
+                    *at -= back * stride;
+                }
+                if back < 0 {
+                    break;
+                }
+                place[axis] = 0;
+            }
+        }
+    }
+}
+
+impl<const N: usize> Dim<N> {
+    /// Whether one step of `self` equals all the steps of `inner`.
+    fn follows(&self, inner: &Dim<N>) -> bool {
+        self.strides
+            .iter()
+            .zip(inner.strides)
+            .all(|(&outer, stride)| outer == stride * inner.n as isize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contiguous_dimensions_become_one() {
+        let walk = Walk::in_order(&[4, 1, 5, 6], [&[30, 7, 6, 1]]);
+        assert_eq!(walk.dims, [Dim { n: 1, strides: [0] }, Dim { n: 120, strides: [1] }]);
+        let walk = Walk::any_order(&[5, 6], [&[1, 5]]);
+        assert_eq!(walk.dims, [Dim { n: 1, strides: [0] }, Dim { n: 30, strides: [1] }]);
+    }
+
+    #[test]
+    fn every_place_is_visited_in_order() {
+        let mut seen = Vec::new();
+        let strides: &[isize] = &[-100, 10, 3];
+        Walk::in_order(&[2, 3, 2], [strides])
+            .run(|[at], tile| {
+                for row in 0..tile.rows as isize {
+                    for i in 0..tile.n as isize {
+                        seen.push(at + row * tile.row_strides[0] + i * tile.strides[0]);
+                    }
+                }
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(seen, [0, 3, 10, 13, 20, 23, -100, -97, -90, -87, -80, -77]);
+    }
+}
