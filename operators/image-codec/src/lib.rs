@@ -1,4 +1,4 @@
-//! RGB pictures as PNG or JPEG bytes and back.
+//! RGB pictures as PNG or JPEG bytes and back, and in other sizes.
 //!
 //! Pictures are `height` x `width` x 3 bytes, top row first, as in a `frame`.
 //! Bytes may come from anywhere: a header that promises a huge picture, a format
@@ -14,11 +14,15 @@
 //! # Ok::<(), image_codec::CodecError>(())
 //! ```
 
+mod resize;
+
 use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder as _, ImageFormat, ImageReader, Limits};
+
+pub use resize::{Filter, Pixels, Region, resize, resize_region};
 
 /// The largest side of a picture, pixels.
 pub const MAX_SIDE: u32 = 8192;
@@ -51,6 +55,9 @@ pub enum CodecError {
 
     #[error("a picture has 1 to {MAX_SIDE} pixels a side, got {width} x {height}")]
     Size { width: u32, height: u32 },
+
+    #[error("{region:?} is empty or reaches beyond the picture")]
+    Region { region: Region },
 
     #[error("JPEG quality is 1 to 100, got {0}")]
     Quality(u8),
