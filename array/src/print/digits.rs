@@ -182,23 +182,26 @@ impl Float {
         }
     }
 
-    /// The fewest digits that read back as the same value.
+    /// The fewest digits that read back as the same value; of two equally near, the even.
     fn shortest(self) -> Digits {
-        let text = match self {
-            Float::Double(value) => format!("{:e}", value.abs()),
-            Float::Single(value) => format!("{:e}", value.abs()),
+        match self {
+            Float::Double(value) => Digits::read(&format!("{:e}", value.abs()))
+                .or_even(self, |text| text.parse() == Ok(value.abs())),
+            Float::Single(value) => Digits::read(&format!("{:e}", value.abs()))
+                .or_even(self, |text| text.parse() == Ok(value.abs())),
             Float::Half(value) => {
-                let value = f16::from_bits(value.to_bits() & 0x7fff);
-                let wide = value.to_f64();
-                (0..4)
-                    .map(|digits| format!("{wide:.digits$e}"))
-                    .find(|text| {
-                        text.parse::<f64>().is_ok_and(|read| f16::from_f64(read) == value)
-                    })
-                    .unwrap_or_else(|| format!("{wide:.4e}"))
+                let wide = value.to_f64().abs();
+                let same = |text: &String| {
+                    text.parse::<f64>().is_ok_and(|read| f16::from_f64(read).to_f64() == wide)
+                };
+                // Above a power of two there is twice the room below: a tie may have to go up.
+                let up = wide * (1.0 + 1e-9);
+                let text = (0..4)
+                    .flat_map(|digits| [wide, up].map(|value| format!("{value:.digits$e}")))
+                    .find(same);
+                Digits::read(&text.unwrap_or_else(|| format!("{wide:.4e}")))
             }
-        };
-        Digits::read(&text)
+        }
     }
 
     /// `count` digits, at least one, the last rounded from the exact value, half to even.
@@ -225,6 +228,14 @@ impl Digits {
     fn read(text: &str) -> Digits {
         let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
         Digits { digits: digits.replace('.', ""), exponent: exponent.parse().unwrap_or(0) }
+    }
+
+    /// The exact value of `of` rounded half to even to as many digits, if that is the
+    /// same value too. Rust's shortest digits round a tie up.
+    fn or_even(self, of: Float, same: impl Fn(&str) -> bool) -> Digits {
+        let text = format!("{:.*e}", self.digits.len() - 1, of.to_f64().abs());
+        let even = Digits::read(&text);
+        if even.digits != self.digits && same(&text) { even } else { self }
     }
 
     /// Whole part and fraction.

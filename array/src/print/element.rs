@@ -136,12 +136,7 @@ impl FloatFormat {
                 .max(options.infstr.chars().count() + usize::from(signed));
             layout.pad_left = layout.pad_left.max(widest.saturating_sub(layout.pad_right + 1));
         }
-        FloatFormat {
-            layout,
-            scientific,
-            nan: options.nanstr.clone(),
-            inf: options.infstr.clone(),
-        }
+        FloatFormat { layout, scientific, nan: options.nanstr.clone(), inf: options.infstr.clone() }
     }
 
     fn write(&self, value: Scalar) -> String {

@@ -3,6 +3,8 @@
 mod digits;
 mod element;
 mod options;
+#[cfg(test)]
+mod tests;
 
 use element::Format;
 

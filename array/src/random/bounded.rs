@@ -12,7 +12,7 @@ pub enum Method {
 }
 
 /// Uniform in `0..=range`.
-pub fn bounded_u64(bits: &mut dyn Bits, range: u64, method: Method) -> u64 {
+pub fn bounded_u64(bits: &mut impl Bits, range: u64, method: Method) -> u64 {
     match u32::try_from(range) {
         Ok(range) => bounded_u32(bits, range, method).into(),
         Err(_) if range == u64::MAX => bits.next_u64(),
@@ -33,7 +33,7 @@ pub fn bounded_u64(bits: &mut dyn Bits, range: u64, method: Method) -> u64 {
 }
 
 /// Uniform in `0..=range`.
-pub fn bounded_u32(bits: &mut dyn Bits, range: u32, method: Method) -> u32 {
+pub fn bounded_u32(bits: &mut impl Bits, range: u32, method: Method) -> u32 {
     match (range, method) {
         (0, _) => 0,
         (u32::MAX, _) => bits.next_u32(),
@@ -61,13 +61,11 @@ pub struct Pieces {
 
 impl Pieces {
     /// Uniform in `0..=range`.
-    pub fn bounded_u8(&mut self, bits: &mut dyn Bits, range: u8, method: Method) -> u8 {
+    pub fn bounded_u8(&mut self, bits: &mut impl Bits, range: u8, method: Method) -> u8 {
         match (range, method) {
             (0, _) => 0,
             (u8::MAX, _) => self.next(bits, 8),
-            (_, Method::Masked) => {
-                until_fits(range.into(), || self.next(bits, 8).into()) as u8
-            }
+            (_, Method::Masked) => until_fits(range.into(), || self.next(bits, 8).into()) as u8,
             (_, Method::Lemire) => {
                 let width = u16::from(range) + 1;
                 loop {
@@ -82,12 +80,12 @@ impl Pieces {
     }
 
     /// A fair coin, when `range` is true; else false.
-    pub fn bounded_bool(&mut self, bits: &mut dyn Bits, range: bool) -> bool {
+    pub fn bounded_bool(&mut self, bits: &mut impl Bits, range: bool) -> bool {
         range && self.next(bits, 1) & 1 == 1
     }
 
     /// The next piece of `width` bits, and above it what else the word holds.
-    fn next(&mut self, bits: &mut dyn Bits, width: u32) -> u8 {
+    fn next(&mut self, bits: &mut impl Bits, width: u32) -> u8 {
         if self.left == 0 {
             self.word = bits.next_u32();
             self.left = 32 / width - 1;

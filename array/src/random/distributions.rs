@@ -1,9 +1,7 @@
 //! Draws from distributions, one at a time, bit for bit as numpy makes them.
 
 use super::bits::Bits;
-use super::tables::{
-    EXPONENTIAL_F, EXPONENTIAL_K, EXPONENTIAL_W, NORMAL_F, NORMAL_K, NORMAL_W,
-};
+use super::tables::{EXPONENTIAL_F, EXPONENTIAL_K, EXPONENTIAL_W, NORMAL_F, NORMAL_K, NORMAL_W};
 
 /// Where the tail of the normal begins.
 const NORMAL_R: f64 = 3.654_152_885_361_009;
@@ -11,7 +9,7 @@ const NORMAL_R_INVERSE: f64 = 0.273_661_237_329_758_27;
 const EXPONENTIAL_R: f64 = 7.697_117_470_131_05;
 
 /// A draw from the standard normal (ziggurat).
-pub fn standard_normal(bits: &mut dyn Bits) -> f64 {
+pub fn standard_normal(bits: &mut impl Bits) -> f64 {
     loop {
         let word = bits.next_u64();
         let strip = (word & 0xff) as usize;
@@ -42,7 +40,7 @@ pub fn standard_normal(bits: &mut dyn Bits) -> f64 {
 }
 
 /// A draw from the standard normal in single precision.
-pub fn standard_normal_f32(bits: &mut dyn Bits) -> f32 {
+pub fn standard_normal_f32(bits: &mut impl Bits) -> f32 {
     const R: f32 = NORMAL_R as f32;
     const R_INVERSE: f32 = NORMAL_R_INVERSE as f32;
     let density = |strip: usize| f64::from_bits(NORMAL_F[strip]) as f32;
@@ -76,7 +74,7 @@ pub fn standard_normal_f32(bits: &mut dyn Bits) -> f32 {
 }
 
 /// A draw from the exponential of mean 1 (ziggurat).
-pub fn standard_exponential(bits: &mut dyn Bits) -> f64 {
+pub fn standard_exponential(bits: &mut impl Bits) -> f64 {
     loop {
         let word = bits.next_u64() >> 3;
         let strip = (word & 0xff) as usize;
@@ -98,7 +96,7 @@ pub fn standard_exponential(bits: &mut dyn Bits) -> f64 {
 
 /// The legacy normal: Marsaglia's polar method gives two draws at a time, of which
 /// the second waits in `kept`.
-pub fn legacy_normal(bits: &mut dyn Bits, kept: &mut Option<f64>) -> f64 {
+pub fn legacy_normal(bits: &mut impl Bits, kept: &mut Option<f64>) -> f64 {
     if let Some(draw) = kept.take() {
         return draw;
     }
@@ -115,6 +113,6 @@ pub fn legacy_normal(bits: &mut dyn Bits, kept: &mut Option<f64>) -> f64 {
 }
 
 /// The legacy exponential of mean 1, by inversion.
-pub fn legacy_exponential(bits: &mut dyn Bits) -> f64 {
+pub fn legacy_exponential(bits: &mut impl Bits) -> f64 {
     -(-bits.next_f64()).ln_1p()
 }
