@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use serde_json::{Map, Value};
 
 /// One robot's API: the table everything else is made from.
@@ -10,8 +12,13 @@ pub struct RobotApi {
     pub constants: &'static [Constant],
     pub attributes: &'static [Attribute],
     pub methods: &'static [Method],
+    /// The first is the one that methods take by default.
     pub cameras: &'static [Camera],
+    pub resolutions: Resolutions,
     pub limits: Limits,
+    /// What a person who has worked with this robot would tell an agent, in
+    /// Markdown. Sections whose heading ends in "(VLA)" are about its skills.
+    pub(crate) knowledge: &'static str,
 }
 
 impl RobotApi {
@@ -21,18 +28,58 @@ impl RobotApi {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// The result records of all methods, each once, in method order.
+    /// The methods of a primitive set, in the table's order.
+    pub fn methods_of(&self, primitives: Primitives) -> impl Iterator<Item = &'static Method> {
+        self.methods.iter().filter(move |method| method.is_in(primitives))
+    }
+
+    /// The result records of a primitive set's methods, each once, in method order.
     #[must_use]
-    pub fn records(&self) -> Vec<&'static Record> {
+    pub fn records_of(&self, primitives: Primitives) -> Vec<&'static Record> {
         let mut records: Vec<&'static Record> = Vec::new();
-        for method in self.methods {
-            if !records.iter().any(|known| known.name == method.result.name) {
-                records.push(method.result);
+        for record in self.methods_of(primitives).filter_map(Method::record) {
+            if !records.iter().any(|known| known.name == record.name) {
+                records.push(record);
             }
         }
         records
     }
 }
+
+/// Which of a robot's methods an agent has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Primitives {
+    #[default]
+    Full,
+    /// Without the skills that a vision-language-action policy runs.
+    NoVla,
+}
+
+impl Primitives {
+    pub const ALL: [Self; 2] = [Self::Full, Self::NoVla];
+
+    /// The word for it in settings and on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::NoVla => "no-vla",
+        }
+    }
+}
+
+impl FromStr for Primitives {
+    type Err = UnknownPrimitives;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|set| set.word() == text);
+        known.ok_or_else(|| UnknownPrimitives(text.to_owned()))
+    }
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("there is no primitive set {0:?}; there are full and no-vla")]
+pub struct UnknownPrimitives(pub String);
 
 /// A number a program may use by name, `robo.OPEN`.
 #[derive(Debug)]
@@ -59,14 +106,62 @@ pub struct Method {
     pub params: &'static [Param],
     /// Exactly one of these parameters must be given; empty when there is no such rule.
     pub exactly_one_of: &'static [&'static str],
-    pub result: &'static Record,
-    /// Whether the call may change the scene. Such a call makes a new recorded
-    /// step, needs the controller's lease and is refused once the episode ended.
-    pub stateful: bool,
+    pub kind: Kind,
+    pub returns: Returns,
     pub errors: &'static [ErrorDoc],
 }
 
+/// What a method is, which says who answers it and when it is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads what was measured; answered beside the cell, at any time.
+    Read,
+    /// Moves the robot.
+    Motion,
+    /// Moves the robot by a vision-language-action policy.
+    Skill,
+}
+
+/// What a method answers with.
+#[derive(Debug, Clone, Copy)]
+pub enum Returns {
+    Record(&'static Record),
+    /// A numpy array; the text says which.
+    Array(&'static str),
+    Bytes,
+    /// A dict; the text says what is in it.
+    Dict(&'static str),
+    Nothing,
+}
+
 impl Method {
+    /// Whether the call may change the scene. Such a call makes a new recorded
+    /// step, needs the controller's lease and is refused once the episode ended.
+    #[must_use]
+    pub fn stateful(&self) -> bool {
+        self.kind != Kind::Read
+    }
+
+    #[must_use]
+    pub fn is_in(&self, primitives: Primitives) -> bool {
+        primitives == Primitives::Full || self.kind != Kind::Skill
+    }
+
+    /// What a call says when the method is not in the run's primitive set.
+    #[must_use]
+    pub fn hidden(&self) -> String {
+        format!("{} is not available in this run (no-VLA primitive set)", self.name)
+    }
+
+    /// The record it answers with, if it is one.
+    #[must_use]
+    pub fn record(&self) -> Option<&'static Record> {
+        match self.returns {
+            Returns::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static Param> {
         self.params.iter().find(|param| param.name == name)
@@ -135,6 +230,15 @@ pub enum Type {
     Strs,
     /// A gripper command: a number within [`Limits::gripper`], or "hold".
     Gripper,
+    /// That many integers.
+    Ints(usize),
+    /// The name of one of the robot's cameras.
+    Camera,
+    /// The size of a picture: "high" or "low" of [`Resolutions`], one number for
+    /// a square, or width and height.
+    Size,
+    /// Values by name.
+    Dict,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,9 +248,12 @@ pub enum Default {
     None,
     Float(f64),
     Int(i64),
+    Str(&'static str),
+    /// The robot's first camera.
+    FirstCamera,
 }
 
-/// What a method answers with: plain measured values under fixed names.
+/// What a motion or a measurement answers with: plain measured values under fixed names.
 #[derive(Debug)]
 pub struct Record {
     pub name: &'static str,
@@ -224,4 +331,13 @@ pub struct Limits {
     pub gripper: (f64, f64),
     /// Longest x/y travel of one motion call in metres; vertical travel is free.
     pub max_planar_move_m: Option<f64>,
+    /// Longest side of a picture, pixels.
+    pub max_picture_side: u32,
+}
+
+/// Width and height, in pixels, of the picture sizes that have a name.
+#[derive(Debug)]
+pub struct Resolutions {
+    pub high: (u32, u32),
+    pub low: (u32, u32),
 }

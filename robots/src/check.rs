@@ -46,7 +46,7 @@ impl RobotApi {
                         kind: param.kind,
                     });
                 }
-                (None, default) => default_value(default),
+                (None, default) => self.default_value(default),
                 (Some(Arg::None), Default::None) => Value::Null,
                 (Some(arg), _) => self.check_value(method, param, arg)?,
             };
@@ -151,6 +151,26 @@ impl RobotApi {
                 _ => return Err(refuse(wanted(param))),
             },
             Type::Gripper => self.check_gripper(method, param, arg)?,
+            Type::Ints(len) => match arg {
+                Arg::List(items) if items.len() == len => {
+                    let numbers = items.iter().map(|item| integer(item).map(Value::from));
+                    let numbers: Option<_> = numbers.collect();
+                    Value::Array(numbers.ok_or_else(|| refuse(wanted(param)))?)
+                }
+                _ => return Err(refuse(wanted(param))),
+            },
+            Type::Camera => match arg {
+                Arg::Str(name) if self.cameras.iter().any(|camera| camera.name == name) => {
+                    Value::from(name.as_str())
+                }
+                _ => {
+                    let names: Vec<String> =
+                        self.cameras.iter().map(|camera| format!("{:?}", camera.name)).collect();
+                    return Err(refuse(names.join(" or ")));
+                }
+            },
+            Type::Size => self.check_size(method, param, arg)?,
+            Type::Dict => return Err(refuse(wanted(param))),
         };
         if param.positive && checked.as_f64().is_some_and(|number| number <= 0.0) {
             return Err(ArgError::NotPositive {
@@ -191,6 +211,69 @@ impl RobotApi {
         Ok(value)
     }
 }
+
+impl RobotApi {
+    /// Width and height, in pixels, that a checked [`Type::Size`] stands for.
+    #[must_use]
+    pub fn pixels(&self, size: &Value) -> Option<(u32, u32)> {
+        let side = |value: &Value| value.as_u64().and_then(|side| u32::try_from(side).ok());
+        match size {
+            Value::String(name) if name == HIGH => Some(self.resolutions.high),
+            Value::String(name) if name == LOW => Some(self.resolutions.low),
+            Value::Array(sides) => match sides.as_slice() {
+                [width, height] => side(width).zip(side(height)),
+                _ => None,
+            },
+            _ => side(size).map(|side| (side, side)),
+        }
+    }
+
+    fn check_size(
+        &self,
+        method: &'static Method,
+        param: &'static Param,
+        arg: &Arg,
+    ) -> Result<Value, ArgError> {
+        let given = match arg {
+            Arg::Str(name) if [HIGH, LOW].contains(&name.as_str()) => {
+                return Ok(Value::from(name.as_str()));
+            }
+            Arg::List(sides) if sides.len() == 2 => sides.iter().map(integer).collect(),
+            _ => integer(arg).map(|side| vec![side]),
+        };
+        let sides: Vec<i64> = given.ok_or_else(|| ArgError::WrongType {
+            method: method.name,
+            name: param.name,
+            wanted: wanted(param),
+            got: describe(arg),
+        })?;
+        let max = self.limits.max_picture_side;
+        if let Some(&side) = sides.iter().find(|side| !(1..=i64::from(max)).contains(*side)) {
+            return Err(ArgError::PictureSide { method: method.name, name: param.name, side, max });
+        }
+        Ok(match sides.as_slice() {
+            [side] => Value::from(*side),
+            _ => Value::from(sides),
+        })
+    }
+
+    fn default_value(&self, default: Default) -> Value {
+        match default {
+            Default::Required | Default::None => Value::Null,
+            Default::Float(value) => Value::from(value),
+            Default::Int(value) => Value::from(value),
+            Default::Str(value) => Value::from(value),
+            Default::FirstCamera => Value::from(self.first_camera()),
+        }
+    }
+
+    pub(crate) fn first_camera(&self) -> &'static str {
+        self.cameras.first().map_or("", |camera| camera.name)
+    }
+}
+
+const HIGH: &str = "high";
+const LOW: &str = "low";
 
 /// A call whose arguments passed every check.
 #[derive(Debug, Clone)]
@@ -271,6 +354,8 @@ pub enum ArgError {
     NotPositive { method: &'static str, name: &'static str, value: String },
     #[error("{method}(): {name} must be within [{min}, {max}] or \"hold\", got {value}")]
     GripperRange { method: &'static str, name: &'static str, value: f64, min: f64, max: f64 },
+    #[error("{method}(): {name} may have 1 to {max} pixels a side, got {side}")]
+    PictureSide { method: &'static str, name: &'static str, side: i64, max: u32 },
     #[error("{method}() needs exactly one of {}", .names.join(" and "))]
     ExactlyOneOf { method: &'static str, names: &'static [&'static str] },
     #[error(
@@ -280,14 +365,6 @@ pub enum ArgError {
     TooFar { method: &'static str, distance: f64, limit: f64 },
     #[error("{method}(): the target's {axis} = {value} m is outside the workspace [{min}, {max}]")]
     OutsideWorkspace { method: &'static str, axis: &'static str, value: f64, min: f64, max: f64 },
-}
-
-fn default_value(default: Default) -> Value {
-    match default {
-        Default::Required | Default::None => Value::Null,
-        Default::Float(value) => Value::from(value),
-        Default::Int(value) => Value::from(value),
-    }
 }
 
 fn finite(method: &Method, param: &Param, number: f64) -> Result<Value, ArgError> {
@@ -327,6 +404,10 @@ fn wanted(param: &Param) -> String {
         Type::Strs => "a list of texts".to_owned(),
         Type::Vector(len) => format!("{len} numbers"),
         Type::Gripper => "a number or \"hold\"".to_owned(),
+        Type::Ints(len) => format!("{len} integers"),
+        Type::Camera => "the name of a camera".to_owned(),
+        Type::Size => "\"high\", \"low\", a number of pixels or (width, height)".to_owned(),
+        Type::Dict => "a dict".to_owned(),
     };
     match param.default {
         Default::None => format!("{text} or None"),

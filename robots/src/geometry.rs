@@ -1,6 +1,30 @@
-//! Angles of a gripper that points down, from its orientation quaternion.
+//! Orientation quaternions (`xyzw`), and the angles of a gripper that points down.
 
 use serde_json::{Map, Value};
+
+/// The rotation about the direction of `vector` by its length, radians.
+#[must_use]
+pub fn quat_from_rotation_vector(vector: [f64; 3]) -> [f64; 4] {
+    let angle = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if angle == 0.0 {
+        return [0.0, 0.0, 0.0, 1.0];
+    }
+    let s = (angle / 2.0).sin() / angle;
+    [vector[0] * s, vector[1] * s, vector[2] * s, (angle / 2.0).cos()]
+}
+
+/// The rotation `b` followed by `a`.
+#[must_use]
+pub fn quat_product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
 
 /// Rotation of the gripper about the world's z axis, radians in (-pi, pi].
 ///
@@ -41,19 +65,7 @@ mod tests {
     use super::*;
 
     fn about(axis: [f64; 3], angle: f64) -> [f64; 4] {
-        let s = (angle / 2.0).sin();
-        [axis[0] * s, axis[1] * s, axis[2] * s, (angle / 2.0).cos()]
-    }
-
-    fn times(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        let [ax, ay, az, aw] = a;
-        let [bx, by, bz, bw] = b;
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ]
+        quat_from_rotation_vector(axis.map(|x| x * angle))
     }
 
     #[test]
@@ -61,7 +73,7 @@ mod tests {
         let down = about([1.0, 0.0, 0.0], std::f64::consts::PI);
         assert!(eef_pitch(down).abs() < 1e-12);
         assert!(eef_yaw(down).abs() < 1e-12);
-        let turned = times(about([0.0, 0.0, 1.0], FRAC_PI_4), down);
+        let turned = quat_product(about([0.0, 0.0, 1.0], FRAC_PI_4), down);
         assert!((eef_yaw(turned) - FRAC_PI_4).abs() < 1e-12);
         assert!(eef_pitch(turned).abs() < 1e-12);
     }
@@ -69,7 +81,7 @@ mod tests {
     #[test]
     fn tilting_about_x_is_the_pitch() {
         let down = about([1.0, 0.0, 0.0], std::f64::consts::PI);
-        let tilted = times(about([1.0, 0.0, 0.0], 0.3), down);
+        let tilted = quat_product(about([1.0, 0.0, 0.0], 0.3), down);
         assert!((eef_pitch(tilted).abs() - 0.3).abs() < 1e-12);
     }
 }

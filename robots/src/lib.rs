@@ -5,7 +5,8 @@
 //! ([`RobotApi::check`]), the Python `robo` object of a cell
 //! ([`RobotApi::python_source`]), the reference in the prompt
 //! ([`RobotApi::reference`]) and the tools of the tool-calling arm
-//! ([`RobotApi::tools`]).
+//! ([`RobotApi::tools`]). [`RobotApi::prompt`] is all that an agent is told of a
+//! robot: how cells work, the reference, and what people know of the robot.
 //!
 //! Units are SI: metres, radians, seconds; quaternions are `xyzw`; the world
 //! frame has z up.
@@ -15,6 +16,7 @@ mod arg;
 mod check;
 mod geometry;
 mod libero;
+mod looking;
 mod motion;
 mod python;
 mod record;
@@ -23,12 +25,13 @@ mod template;
 mod tools;
 
 pub use api::{
-    Attribute, Camera, Constant, Default, ErrorDoc, Field, FieldSource, Limits, Method, Mount,
-    Param, ParamKind, Record, RobotApi, Type,
+    Attribute, Camera, Constant, Default, ErrorDoc, Field, FieldSource, Kind, Limits, Method,
+    Mount, Param, ParamKind, Primitives, Record, Resolutions, Returns, RobotApi, Type,
+    UnknownPrimitives,
 };
 pub use arg::Arg;
 pub use check::{ArgError, Checked, GripperCommand};
-pub use geometry::{eef_pitch, eef_yaw};
+pub use geometry::{eef_pitch, eef_yaw, quat_from_rotation_vector, quat_product};
 pub use record::RecordError;
 pub use tools::Tool;
 

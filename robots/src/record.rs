@@ -58,6 +58,12 @@ fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, Recor
             .as_array()
             .is_some_and(|items| items.len() == len && items.iter().all(Value::is_number)),
         Type::Gripper => value.is_number() || value.is_string(),
+        Type::Ints(len) => value
+            .as_array()
+            .is_some_and(|items| items.len() == len && items.iter().all(Value::is_i64)),
+        Type::Camera => value.is_string(),
+        Type::Size => value.is_string() || value.is_i64() || value.is_array(),
+        Type::Dict => value.is_object(),
     };
     if !fits {
         let got: String = value.to_string().chars().take(80).collect();

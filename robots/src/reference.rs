@@ -1,88 +1,163 @@
-//! The API reference an agent reads.
+//! What an agent reads: how cells work, the API, and what people know of the robot.
 
 use std::fmt::Write as _;
 
-use crate::api::{Mount, RobotApi};
-use crate::python::{field_line, param_line};
+use crate::api::{Constant, Field, Method, Mount, Param, Primitives, Record, Returns, RobotApi};
+use crate::python::{field_line, param_line, returned};
+
+/// How an agent works with cells, the same for every robot.
+const CONTRACT: &str = include_str!("../knowledge/cells.md");
 
 impl RobotApi {
-    /// The reference as Markdown, for the prompt and for `docs/`.
+    /// All that an agent is told before its task: how cells work, the reference
+    /// and the robot's operating knowledge. Markdown.
     #[must_use]
-    pub fn reference(&self) -> String {
+    pub fn prompt(&self, primitives: Primitives) -> String {
+        let mut text = format!("{CONTRACT}\n{}", self.reference(primitives));
+        let knowledge = self.knowledge(primitives);
+        if !knowledge.is_empty() {
+            // `write!` to a String cannot fail.
+            let _ = write!(text, "\n{knowledge}");
+        }
+        text
+    }
+
+    /// What people who have worked with the robot know, in Markdown; empty when
+    /// nobody has written it down. Without a policy its "(VLA)" sections are left out.
+    #[must_use]
+    pub fn knowledge(&self, primitives: Primitives) -> String {
+        let mut kept = true;
+        let lines = self.knowledge.split_inclusive('\n').filter(|line| {
+            if line.starts_with('#') {
+                kept = primitives == Primitives::Full || !line.trim_end().ends_with("(VLA)");
+            }
+            kept
+        });
+        lines.collect()
+    }
+
+    /// The API as Markdown, for the prompt and for `docs/`. What several methods
+    /// or results share is explained once.
+    #[must_use]
+    pub fn reference(&self, primitives: Primitives) -> String {
+        let methods: Vec<&Method> = self.methods_of(primitives).collect();
+        let records = self.records_of(primitives);
+        let params =
+            Shared::of(methods.iter().map(|method| method.params), |p: &Param| (p.name, p.doc));
+        let fields =
+            Shared::of(records.iter().map(|record| record.fields), |f: &Field| (f.name, f.doc));
+
         let mut out = String::new();
         // `write!` to a String cannot fail.
-        let _ = writeln!(out, "# `robo` on {}\n\n{}\n", self.name, self.doc);
+        let _ = writeln!(out, "# `robo` ({})\n\n{}\n", self.name, self.doc);
+        self.write_names(&mut out);
+        let _ = writeln!(out, "\n## Methods");
+        for method in &methods {
+            self.write_method_text(&mut out, method, &params);
+        }
+        let _ = writeln!(out, "\n### Arguments that several methods take\n");
+        for param in &params.items {
+            let _ = writeln!(out, "- {}", param_line(param));
+        }
+        let _ = writeln!(out, "\n## Results\n\nRecords with these fields; they can't be changed.");
+        for record in &records {
+            write_record_text(&mut out, record, &fields);
+        }
+        let _ = writeln!(out, "\n### Fields that several results have\n");
+        for field in &fields.items {
+            let _ = writeln!(out, "- {}", field_line(field));
+        }
+        let _ = writeln!(out, "\n## Errors\n\n{RAISED}");
+        out
+    }
 
-        let _ = writeln!(out, "## Constants and attributes\n");
-        for constant in self.constants {
-            let unit = if constant.unit.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", constant.unit)
-            };
-            let _ = writeln!(
-                out,
-                "- `robo.{} = {:?}`{unit}: {}",
-                constant.name, constant.value, constant.doc
-            );
+    fn write_names(&self, out: &mut String) {
+        for Constant { name, value, unit, doc } in self.constants {
+            let space = if unit.is_empty() { "" } else { " " };
+            let _ = writeln!(out, "- `robo.{name} = {value:?}`{space}{unit}: {doc}");
         }
         for attribute in self.attributes {
-            let _ = writeln!(
-                out,
-                "- `robo.{}` ({}): {}",
-                attribute.name,
-                attribute.ty.python_name(),
-                attribute.doc
-            );
+            let type_name = attribute.ty.python_name();
+            let _ = writeln!(out, "- `robo.{}` ({type_name}): {}", attribute.name, attribute.doc);
         }
-
-        let _ = writeln!(out, "\n## Methods");
-        for method in self.methods {
-            let _ = writeln!(
-                out,
-                "\n### `robo.{}({}) -> {}`\n\n{}\n",
-                method.name,
-                method.signature(),
-                method.result.name,
-                method.doc
-            );
-            for param in method.params {
-                let _ = writeln!(out, "- {}", param_line(param));
-            }
-            if !method.exactly_one_of.is_empty() {
-                let _ =
-                    writeln!(out, "\nGive exactly one of {}.", method.exactly_one_of.join(" and "));
-            }
-        }
-
-        let _ =
-            writeln!(out, "\n## Results\n\nRecords of what was measured; they cannot be changed.");
-        for record in self.records() {
-            let _ = writeln!(out, "\n### `{}`\n\n{}\n", record.name, record.doc);
-            for field in record.fields {
-                let _ = writeln!(out, "- {}", field_line(field));
-            }
-        }
-
-        let _ = writeln!(out, "\n## Cameras\n");
         for camera in self.cameras {
             let mount = match camera.mount {
                 Mount::Fixed => "fixed",
                 Mount::Wrist => "on the wrist",
             };
-            let _ = writeln!(out, "- `{}` ({mount}): {}", camera.name, camera.doc);
+            let _ = writeln!(out, "- camera {:?} ({mount}): {}", camera.name, camera.doc);
         }
+        let (high, low) = (self.resolutions.high, self.resolutions.low);
+        let _ = writeln!(
+            out,
+            "- pictures: \"high\" is {} x {} pixels, \"low\" {} x {}; {} a side at most. Pixels \
+             are (row, col) from the top left.",
+            high.0, high.1, low.0, low.1, self.limits.max_picture_side
+        );
+    }
 
-        let _ = writeln!(out, "\n## What is raised\n");
-        out.push_str(RAISED);
-        out
+    fn write_method_text(&self, out: &mut String, method: &Method, shared: &Shared<Param>) {
+        let _ = writeln!(
+            out,
+            "\n### `robo.{}({})` → {}\n\n{}",
+            method.name,
+            self.signature(method),
+            returned(method.returns),
+            method.doc
+        );
+        if !method.exactly_one_of.is_empty() {
+            let _ = writeln!(out, "Give exactly one of {}.", method.exactly_one_of.join(" and "));
+        }
+        if let Returns::Dict(what) = method.returns {
+            let _ = writeln!(out, "The dict holds {what}.");
+        }
+        // A parameter without words says all by its name.
+        let own = method.params.iter().filter(|p| !p.doc.is_empty() && !shared.has(p.name, p.doc));
+        for (index, param) in own.enumerate() {
+            let _ = writeln!(out, "{}- {}", if index == 0 { "\n" } else { "" }, param_line(param));
+        }
+    }
+}
+
+fn write_record_text(out: &mut String, record: &Record, shared: &Shared<Field>) {
+    let names: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+    let _ = writeln!(out, "\n`{}({})`", record.name, names.join(", "));
+    let own = record.fields.iter().filter(|field| !shared.has(field.name, field.doc));
+    for (index, field) in own.enumerate() {
+        let _ = writeln!(out, "{}- {}", if index == 0 { "\n" } else { "" }, field_line(field));
+    }
+}
+
+/// What appears more than once with the same words.
+struct Shared<T: 'static> {
+    items: Vec<&'static T>,
+    key: fn(&T) -> (&'static str, &'static str),
+}
+
+impl<T> Shared<T> {
+    fn of(
+        lists: impl Iterator<Item = &'static [T]>,
+        key: fn(&T) -> (&'static str, &'static str),
+    ) -> Self {
+        let all: Vec<&T> = lists.flatten().collect();
+        let mut items: Vec<&T> = Vec::new();
+        for (index, item) in all.iter().enumerate() {
+            let again = all[index + 1..].iter().any(|later| key(later) == key(item));
+            if again && !items.iter().any(|known| key(known) == key(item)) {
+                items.push(item);
+            }
+        }
+        Self { items, key }
+    }
+
+    fn has(&self, name: &str, doc: &str) -> bool {
+        self.items.iter().any(|item| (self.key)(item) == (name, doc))
     }
 }
 
 const RAISED: &str = "\
-Calls that move the robot block and return what happened. A measured failure (not reached, stalled) is a result, never an exception.
+- `ValueError`: an argument is not allowed (`TypeError`: it does not exist); nothing moved.
+- `ToolError` (a `RuntimeError`; `.tool`, `.message`, `.payload`): the robot or a service failed, refused or was silent.
+- `EpisodeFinished` (`.reason`: terminated, truncated, timeout, cancelled, call_budget): the episode is over. It stands outside `Exception`, so `except Exception` lets it through. Reading is still allowed.
 
-- `ValueError`: an argument is not allowed; nothing moved.
-- `ToolError` (a `RuntimeError`; `.tool`, `.message`, `.payload`): the robot or a service failed or did not answer.
-- `EpisodeFinished` (`.reason`): the episode is over. It stands outside `Exception`, so `except Exception` does not catch it; reading is still allowed.
-";
+Not reached, stalled, nothing found: such outcomes are results, never exceptions. Check them.";

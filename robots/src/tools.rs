@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::{Default, Method, Param, RobotApi, Type};
+use crate::api::{Default, Method, Param, Primitives, Returns, RobotApi, Type};
 use crate::check::GripperCommand;
 
 /// One tool, in the words of the Model Context Protocol.
@@ -17,10 +17,13 @@ pub struct Tool {
 }
 
 impl RobotApi {
-    /// One tool a method, in method order.
+    /// One tool a method, in method order. What answers with an array or a file
+    /// is for code alone.
     #[must_use]
-    pub fn tools(&self) -> Vec<Tool> {
-        self.methods.iter().map(|method| self.tool(method)).collect()
+    pub fn tools(&self, primitives: Primitives) -> Vec<Tool> {
+        let for_tools =
+            |method: &&Method| !matches!(method.returns, Returns::Array(_) | Returns::Bytes);
+        self.methods_of(primitives).filter(for_tools).map(|method| self.tool(method)).collect()
     }
 
     fn tool(&self, method: &'static Method) -> Tool {
@@ -65,6 +68,22 @@ impl RobotApi {
                 {"type": "number", "minimum": self.limits.gripper.0, "maximum": self.limits.gripper.1},
                 {"const": GripperCommand::HOLD},
             ]}),
+            Type::Ints(len) => json!({
+                "type": "array", "items": {"type": "integer"}, "minItems": len, "maxItems": len,
+            }),
+            Type::Camera => {
+                let names: Vec<&str> = self.cameras.iter().map(|camera| camera.name).collect();
+                json!({"enum": names})
+            }
+            Type::Size => json!({"anyOf": [
+                {"enum": ["high", "low"]},
+                {"type": "integer", "minimum": 1, "maximum": self.limits.max_picture_side},
+                {
+                    "type": "array", "items": {"type": "integer", "minimum": 1,
+                    "maximum": self.limits.max_picture_side}, "minItems": 2, "maxItems": 2,
+                },
+            ]}),
+            Type::Dict => json!({"type": "object"}),
         };
         if param.positive {
             schema["exclusiveMinimum"] = json!(0);
@@ -77,6 +96,8 @@ impl RobotApi {
         match param.default {
             Default::Float(value) => schema["default"] = json!(value),
             Default::Int(value) => schema["default"] = json!(value),
+            Default::Str(value) => schema["default"] = json!(value),
+            Default::FirstCamera => schema["default"] = json!(self.first_camera()),
             Default::Required | Default::None => {}
         }
         schema

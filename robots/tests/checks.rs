@@ -1,7 +1,7 @@
 //! The argument checks, as the controller and a cell use them.
 #![allow(clippy::unwrap_used)]
 
-use ruaflow_robots::{Arg, ArgError, GripperCommand, RobotApi, find};
+use ruaflow_robots::{Arg, ArgError, GripperCommand, Primitives, Record, RobotApi, find};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn defaults_are_filled_in() {
     }
     let checked =
         libero().check_json("move_to", &json!({"xyz": [0, 0.1, 1], "gripper": "hold"})).unwrap();
-    assert!(checked.method.stateful);
+    assert!(checked.method.stateful());
     assert_eq!(
         checked.parse::<MoveTo>().unwrap(),
         MoveTo {
@@ -134,6 +134,60 @@ fn a_rotation_wants_one_of_target_and_delta() {
 }
 
 #[test]
+fn a_look_wants_a_camera_and_a_size_that_there_are() {
+    let looked = |args: Value| libero().check_json("image", &args).unwrap().args;
+    let args = looked(json!({}));
+    assert_eq!(
+        args,
+        *json!({"camera": "agentview", "resolution": "high", "step": -1}).as_object().unwrap()
+    );
+    for (size, pixels) in [
+        (json!("high"), (1024, 1024)),
+        (json!("low"), (256, 256)),
+        (json!(300), (300, 300)),
+        (json!([640, 480.0]), (640, 480)),
+    ] {
+        let args = looked(json!({"resolution": size}));
+        assert_eq!(libero().pixels(&args["resolution"]), Some(pixels));
+    }
+    assert_eq!(
+        refused("image", json!({"camera": "top"})),
+        "image(): camera must be \"agentview\" or \"wrist\", got str \"top\""
+    );
+    assert_eq!(
+        refused("image", json!({"resolution": "huge"})),
+        "image(): resolution must be \"high\", \"low\", a number of pixels or (width, height), \
+         got str \"huge\""
+    );
+    assert_eq!(
+        refused("show", json!({"size": [4096, 10]})),
+        "show(): size may have 1 to 2048 pixels a side, got 4096"
+    );
+    assert_eq!(
+        refused("show", json!({"crop": [0, 0, 10]})),
+        "show(): crop must be 4 integers or None, got 3 numbers"
+    );
+    assert_eq!(
+        refused("back_project", json!({"row": 1.5, "col": 2})),
+        "back_project(): row must be an integer, got float 1.5"
+    );
+    assert_eq!(refused("segment", json!({})), "segment() needs exactly one of prompt and point");
+}
+
+#[test]
+fn without_a_policy_its_skills_are_neither_listed_nor_mentioned() {
+    let no_vla = Primitives::NoVla;
+    assert_eq!("no-vla".parse(), Ok(no_vla));
+    assert!("none".parse::<Primitives>().unwrap_err().to_string().contains("full and no-vla"));
+    let text = libero().prompt(no_vla);
+    for word in ["pi0", "VLA)", "Pick(", "Contact(", "chunk"] {
+        assert!(!text.contains(word), "{word}");
+    }
+    let names: Vec<&str> = libero().tools(no_vla).iter().map(|tool| tool.name).collect();
+    assert!(names.contains(&"segment") && !names.contains(&"pi0_pick"), "{names:?}");
+}
+
+#[test]
 fn a_planar_move_has_a_limit_and_a_vertical_one_has_none() {
     let from = [0.1, 0.0, 1.0];
     assert_eq!(libero().check_target("move_to", from, [0.1, 0.1 + 0.2, 0.1], None), Ok(()));
@@ -162,7 +216,7 @@ fn a_robot_that_declares_a_workspace_keeps_to_it() {
 
 #[test]
 fn a_result_is_completed_in_the_order_of_its_record() {
-    let state = libero().method("state").unwrap().result;
+    let state = libero().method("state").unwrap().record().unwrap();
     let mut measured = json!({
         "truncated": false, "terminated": false, "object_names": ["bowl_1"],
         "gripper_opening": 0.041_600_000_4, "gripper_qpos": [0.0208, -0.0208],
@@ -199,12 +253,15 @@ fn a_table_keeps_its_own_rules() {
                 assert!(method.param(name).is_some(), "{name}");
             }
             // Text goes into Python docstrings as it is.
+            let texts_of = |record: &'static Record| {
+                record.fields.iter().map(|field| field.doc).chain([record.doc])
+            };
             let texts = method
                 .params
                 .iter()
                 .map(|param| param.doc)
-                .chain(method.result.fields.iter().map(|field| field.doc))
-                .chain([method.doc, method.result.doc]);
+                .chain(method.record().into_iter().flat_map(texts_of))
+                .chain([method.doc]);
             for text in texts {
                 assert!(!text.contains("\"\"\"") && !text.contains('\\'), "{text}");
             }

@@ -5,24 +5,46 @@
 
 use std::path::PathBuf;
 
-use ruaflow_robots::ALL;
+use ruaflow_robots::{ALL, Primitives};
 
 #[test]
 fn what_is_made_from_the_tables_is_what_was_reviewed() {
     for api in ALL {
-        check(&format!("{}.md", api.name), &api.reference());
-        check(&format!("{}.py", api.name), &api.python_source());
-        let tools = serde_json::to_string_pretty(&api.tools()).unwrap();
-        check(&format!("{}.tools.json", api.name), &(tools + "\n"));
+        let [full, no_vla] = Primitives::ALL;
+        snapshot(&format!("{}.py", api.name), &api.python_source(full));
+        let tools = serde_json::to_string_pretty(&api.tools(full)).unwrap();
+        snapshot(&format!("{}.tools.json", api.name), &(tools + "\n"));
+        if api.methods_of(no_vla).count() < api.methods.len() {
+            snapshot(&format!("{}.no-vla.md", api.name), &api.prompt(no_vla));
+            snapshot(&format!("{}.no-vla.py", api.name), &api.python_source(no_vla));
+        }
     }
 }
 
-fn check(file: &str, made: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(file);
+#[test]
+fn the_pages_in_docs_are_what_agents_read() {
+    for api in ALL.iter().filter(|api| !api.name.is_empty()) {
+        let made = format!(
+            "<!-- Made from robots/ by its tests; `UPDATE_SNAPSHOTS=1 cargo test -p \
+             ruaflow-robots` writes it anew. `rua api --robot {}` prints it. -->\n\n{}",
+            api.name,
+            api.prompt(Primitives::Full)
+        );
+        compare(&format!("../docs/robots/{}.md", api.name), &made);
+    }
+}
+
+fn snapshot(file: &str, made: &str) {
+    compare(&format!("tests/snapshots/{file}"), made);
+}
+
+fn compare(file: &str, made: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, made).unwrap();
         return;
     }
-    let reviewed = std::fs::read_to_string(&path).unwrap();
+    let reviewed = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(made, reviewed, "{file} differs; look at it and run again with UPDATE_SNAPSHOTS=1");
 }

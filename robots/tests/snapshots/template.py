@@ -1,31 +1,58 @@
 class State(Record):
     """The robot at one step.
 
-    step (int): recorded step this is the state of
+    step (int): recorded step it is from
     task (str): the instruction
     joint_pos (6 floats, rad): joint angles
-    eef_pos (3 floats, m): gripper centre in the world frame
-    eef_quat (4 floats): gripper orientation, xyzw
+    eef_pos (3 floats, m): the gripper's centre
+    eef_quat (4 floats): its orientation, xyzw
     gripper_opening (float, m): distance between the fingers
-    terminated (bool): the benchmark's predicate holds: the task is solved and the episode over
-    truncated (bool): the step budget is used up and the episode over
+    terminated (bool): the task is solved and the episode over
+    truncated (bool): the control steps are used up and the episode over
     """
 
     _fields = ("step", "task", "joint_pos", "eef_pos", "eef_quat", "gripper_opening", "terminated", "truncated",)
 
 
+class BackProjection(Record):
+    """What back_project found.
+
+    world_xyz (3 floats, m): the point, to 0.1 mm
+    pixel (2 ints): (row, col)
+    camera (str): which camera
+    resolution (str, int or 2 ints): as given
+    step (int): recorded step it is from
+    image_size (2 ints): (height, width)
+    """
+
+    _fields = ("world_xyz", "pixel", "camera", "resolution", "step", "image_size",)
+
+
+class RegionCenter(Record):
+    """What region_center found.
+
+    center_xyz (3 floats, m): middle of the x and y extent, median z
+    median_xyz (3 floats, m): median of each axis
+    n_valid (int): pixels that counted
+    camera (str): which camera
+    step (int): recorded step it is from
+    """
+
+    _fields = ("center_xyz", "median_xyz", "n_valid", "camera", "step",)
+
+
 class Move(Record):
     """What move_to did.
 
-    target_xyz (3 floats, m): the commanded target
+    target_xyz (3 floats, m): the target
     final_eef_pos (3 floats, m): where the gripper came to
     final_dist_m (float, m): distance left to the target
     reached (bool): final_dist_m <= tol
     steps_used (int): control steps taken
     max_steps (int): control steps allowed
-    terminated (bool): the benchmark's predicate holds: the task is solved and the episode over
-    truncated (bool): the step budget is used up and the episode over
-    stalled (bool): the arm stopped making progress before it got there
+    terminated (bool): the task is solved and the episode over
+    truncated (bool): the control steps are used up and the episode over
+    stalled (bool): it ended short of the target and without progress
     stall_reason (str, or None): what was measured when it stalled
     """
 
@@ -37,8 +64,8 @@ class Gripper(Record):
 
     gripper (float): the command that was applied
     steps (int): control steps taken
-    terminated (bool): the benchmark's predicate holds: the task is solved and the episode over
-    truncated (bool): the step budget is used up and the episode over
+    terminated (bool): the task is solved and the episode over
+    truncated (bool): the control steps are used up and the episode over
     """
 
     _fields = ("gripper", "steps", "terminated", "truncated",)
@@ -51,8 +78,8 @@ class Release(Record):
     start_gripper_opening (float, m): opening before
     peak_gripper_opening (float, m): widest opening
     final_gripper_opening (float, m): opening after
-    terminated (bool): the benchmark's predicate holds: the task is solved and the episode over
-    truncated (bool): the step budget is used up and the episode over
+    terminated (bool): the task is solved and the episode over
+    truncated (bool): the control steps are used up and the episode over
     """
 
     _fields = ("steps_used", "start_gripper_opening", "peak_gripper_opening", "final_gripper_opening", "terminated", "truncated",)
@@ -72,13 +99,13 @@ class Robo:
 
     @property
     def done(self):
-        """whether the episode is over; stays True once it was"""
+        """the episode is over, solved or not; stays True"""
         return _attribute("done")
 
     def state(self, step=-1):
-        """Reads the robot's state without moving.
+        """What the robot measures. Free: it costs no step and hardly any time.
 
-        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that changes the scene adds one
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
 
         Returns State.
         ValueError: there is no such step.
@@ -86,13 +113,97 @@ class Robo:
         """
         return State(_call("state", {"step": step}))
 
-    def move_to(self, xyz, gripper=-1.0, *, tol=0.012, step_clip=0.025, max_steps=80):
-        """Moves the gripper in a straight line to xyz and keeps its orientation.
+    def image(self, camera="front", *, resolution="high", step=-1):
+        """A picture.
 
-        xyz (3 floats, m): target of the gripper centre in the world frame
-        gripper (float or "hold"): gripper command during the motion; "hold" repeats the last non-zero command
-        tol (float, m): distance at which the target counts as reached
-        step_clip (float, m): largest commanded move per control step and axis
+        camera (str): which camera
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+
+        Returns uint8 array (height, width, 3), RGB.
+        ValueError: there is no such step.
+        ToolError: the robot or its controller failed or did not answer in time.
+        """
+        return _call("image", {"camera": camera, "resolution": resolution, "step": step})
+
+    def world_map(self, camera="front", *, resolution="high", step=-1):
+        """The world point seen at each pixel of image(); NaN where no depth was measured.
+
+        camera (str): which camera
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+
+        Returns float32 array (height, width, 3), m.
+        ValueError: there is no such step.
+        ToolError: the robot or its controller failed or did not answer in time.
+        """
+        return _call("world_map", {"camera": camera, "resolution": resolution, "step": step})
+
+    def show(self, camera="front", *, size="high", crop=None):
+        """Adds the camera's picture of this moment to what you see after the cell. Pictures cost tokens: show one when a decision depends on it.
+
+        camera (str): which camera
+        size (str, int or 2 ints): as resolution in image()
+        crop (4 ints, or None): (row0, col0, row1, col1): only this part of the picture
+
+        Returns None.
+        ValueError: there is no such step.
+        ToolError: the robot or its controller failed or did not answer in time.
+        """
+        _call("show", {"camera": camera, "size": size, "crop": crop})
+
+    def back_project(self, row, col, *, camera="front", resolution="high", step=-1):
+        """The world point seen at one pixel.
+
+        row (int): pixel row, 0 at the top
+        col (int): pixel column, 0 at the left
+        camera (str): which camera
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+
+        Returns BackProjection.
+        ValueError: there is no such step.
+        ToolError: the pixel is outside the picture or has no depth.
+        """
+        return BackProjection(_call("back_project", {"row": row, "col": col, "camera": camera, "resolution": resolution, "step": step}))
+
+    def region_center(self, row_range, col_range, *, camera="front", resolution="high", z_min=None, z_max=None, step=-1):
+        """The world centre of a pixel window, such as the inside of a basket, whose median would lean towards the rim.
+
+        row_range (2 ints): (first, end) rows
+        col_range (2 ints): (first, end) columns
+        camera (str): which camera
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
+        z_min (float, m, or None): only points at least so high
+        z_max (float, m, or None): only points at most so high
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+
+        Returns RegionCenter.
+        ValueError: there is no such step.
+        ToolError: fewer than 8 pixels of the window have a point in the z band.
+        """
+        return RegionCenter(_call("region_center", {"row_range": row_range, "col_range": col_range, "camera": camera, "resolution": resolution, "z_min": z_min, "z_max": z_max, "step": step}))
+
+    def camera_meta(self, camera="front", *, step=-1, resolution="low"):
+        """The camera's calibration.
+
+        camera (str): which camera
+        step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
+
+        Returns dict.
+        ValueError: there is no such step.
+        ToolError: the robot or its controller failed or did not answer in time.
+        """
+        return _call("camera_meta", {"camera": camera, "step": step, "resolution": resolution})
+
+    def move_to(self, xyz, gripper=-1.0, *, tol=0.012, step_clip=0.025, max_steps=80):
+        """Goes straight to xyz and keeps its orientation. Ends within tol or after max_steps.
+
+        xyz (3 floats, m): where the gripper's centre goes
+        gripper (float or "hold"): command during the whole call, from -1 (open) to +1 (close); "hold" repeats the last one that was not 0
+        tol (float, m): error that counts as reached
+        step_clip (float, m): cap on what one control step commands, for each axis
         max_steps (int): control steps at most
 
         Returns Move.
@@ -103,10 +214,10 @@ class Robo:
         return Move(_call("move_to", {"xyz": xyz, "gripper": gripper, "tol": tol, "step_clip": step_clip, "max_steps": max_steps}))
 
     def set_gripper(self, gripper, steps=5):
-        """Opens or closes the gripper in place.
+        """Drives the gripper while the arm stays where it is.
 
-        gripper (float or "hold"): gripper command; "hold" repeats the last non-zero command
-        steps (int): control steps to apply it
+        gripper (float or "hold"): command during the whole call, from -1 (open) to +1 (close); "hold" repeats the last one that was not 0
+        steps (int): control steps to drive it for
 
         Returns Gripper.
         ValueError: an argument is not allowed; nothing moved.
@@ -116,7 +227,7 @@ class Robo:
         return Gripper(_call("set_gripper", {"gripper": gripper, "steps": steps}))
 
     def release(self, max_steps=20):
-        """Opens the gripper in place; returns early when the task is solved.
+        """Opens the gripper where it is; ends early when that solves the task.
 
         max_steps (int): control steps at most
 
