@@ -1,0 +1,120 @@
+//! Different elements.
+
+use std::cmp::Ordering;
+
+use super::order::Ordered;
+use super::{argsort, flat, ranks, sort};
+use crate::array::{Array, normalize_axis};
+use crate::dtype::with_dtype;
+use crate::error::Result;
+use crate::lanes::{Lanes, from_lanes};
+
+/// The different elements of an array, or its different slices along an axis, sorted.
+pub struct Unique {
+    pub values: Array,
+    /// Where each occurs first.
+    pub index: Array,
+    /// For each element of the input its number in `values`: in the input's shape, or
+    /// along the axis.
+    pub inverse: Array,
+    /// How often each occurs.
+    pub counts: Array,
+}
+
+/// `np.unique` with all of its results. NaN are equal to each other, except in slices.
+///
+/// # Errors
+/// [`crate::Error::Axis`].
+pub fn unique(array: &Array, axis: Option<i64>) -> Result<Unique> {
+    match axis {
+        None => unique_elements(array),
+        Some(axis) => unique_slices(array, axis),
+    }
+}
+
+/// Only the values, which is quicker.
+///
+/// # Errors
+/// [`crate::Error::Memory`], [`crate::Error::Interrupted`].
+pub fn unique_values(array: &Array) -> Result<Array> {
+    with_dtype!(array.dtype(), T => {
+        let mut values = sort(array, None)?.to_vec::<T>()?;
+        values.dedup_by_key(|value| value.rank());
+        Ok(Array::vector(values))
+    })
+}
+
+fn unique_elements(array: &Array) -> Result<Unique> {
+    let array_flat = flat(array)?;
+    let order: Vec<usize> =
+        argsort(&array_flat, None)?.to_vec::<i64>()?.into_iter().map(|i| i as usize).collect();
+    let ranks = ranks(&array_flat)?;
+    let groups = Groups::new(&order, |a, b| ranks[a] == ranks[b]);
+    let values = with_dtype!(array.dtype(), T => {
+        let values = array_flat.to_vec::<T>()?;
+        Array::vector(groups.first.iter().map(|&i| values[i]).collect())
+    });
+    groups.unique(values, array.shape())
+}
+
+fn unique_slices(array: &Array, axis: i64) -> Result<Unique> {
+    let axis = normalize_axis(axis, array.ndim())?;
+    let others: Vec<i64> = (0..array.ndim() as i64).filter(|&a| a != axis as i64).collect();
+    let lanes = Lanes::new(array, Some(&others))?;
+    let (count, length) = (lanes.count(), lanes.length);
+    with_dtype!(array.dtype(), T => {
+        let values = lanes.values::<T>()?;
+        let row = |i: usize| &values[i * length..][..length];
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| {
+            row(a).iter().zip(row(b)).map(|(x, y)| x.rank().cmp(&y.rank()))
+                .find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        let groups = Groups::new(&order, |a, b| row(a) == row(b));
+        let picked: Vec<T> = groups.first.iter().flat_map(|&i| row(i).iter().copied()).collect();
+        // Slices lie along the last axis; bring theirs to the front of the others.
+        let different = groups.first.len();
+        let by_slice = Array::from_vec(picked, &[different, length])?;
+        let turned = by_slice.with_layout(vec![length, different], vec![1, length as isize], 0);
+        let mut shape = array.shape().to_vec();
+        shape[axis] = different;
+        let values = from_lanes(turned.to_vec::<T>()?, different, &shape, axis)?;
+        groups.unique(values, &[count])
+    })
+}
+
+/// Runs of equal elements in a sorted order.
+struct Groups {
+    /// The first index of each run, which is the smallest as sorting keeps the order of equals.
+    first: Vec<usize>,
+    counts: Vec<i64>,
+    /// The run of each index.
+    run: Vec<i64>,
+}
+
+impl Groups {
+    fn new(order: &[usize], equal: impl Fn(usize, usize) -> bool) -> Groups {
+        let mut groups =
+            Groups { first: Vec::new(), counts: Vec::new(), run: vec![0; order.len()] };
+        for &i in order {
+            match (groups.first.last(), groups.counts.last_mut()) {
+                (Some(&first), Some(count)) if equal(first, i) => *count += 1,
+                _ => {
+                    groups.first.push(i);
+                    groups.counts.push(1);
+                }
+            }
+            groups.run[i] = groups.first.len() as i64 - 1;
+        }
+        groups
+    }
+
+    fn unique(self, values: Array, inverse_shape: &[usize]) -> Result<Unique> {
+        Ok(Unique {
+            values,
+            index: Array::vector(self.first.into_iter().map(|i| i as i64).collect()),
+            inverse: Array::from_vec(self.run, inverse_shape)?,
+            counts: Array::vector(self.counts),
+        })
+    }
+}
