@@ -170,6 +170,17 @@ impl Array {
         }
     }
 
+    /// The same bytes as another type. The caller answers for bounds, alignment and bools.
+    pub(crate) fn with_dtype(
+        &self,
+        dtype: DType,
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+        offset: usize,
+    ) -> Array {
+        Array { dtype, ..self.with_layout(shape, strides, offset) }
+    }
+
     /// Element type.
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -254,6 +265,11 @@ impl Array {
     pub fn ptr<T: Element>(&self) -> *mut T {
         debug_assert_eq!(T::DTYPE, self.dtype);
         self.buffer.as_ptr().cast::<T>().wrapping_add(self.offset)
+    }
+
+    /// Address of the first element.
+    pub(crate) fn first_byte(&self) -> *mut u8 {
+        self.buffer.as_ptr().wrapping_add(self.offset * self.dtype.itemsize())
     }
 
     /// The elements, if they are of type `T` and lie in C order without gaps.

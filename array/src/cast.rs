@@ -93,7 +93,7 @@ unsafe fn copy_tile<D: Element, S: Element>(to: *mut D, from: *const S, tile: &T
 
 /// # Safety
 /// Both pointers must be valid for `n` steps of their strides.
-unsafe fn convert<D: Element, S: Element>(
+pub(crate) unsafe fn convert<D: Element, S: Element>(
     to: *mut D,
     to_stride: isize,
     from: *const S,

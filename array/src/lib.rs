@@ -5,16 +5,22 @@
 //! `numpy` module on top.
 
 mod array;
+mod blocks;
 mod buffer;
 mod cast;
 mod dtype;
 mod error;
+pub mod index;
 pub mod interrupt;
+mod lanes;
 pub mod print;
 mod promote;
 pub mod random;
 mod scalar;
+pub mod sort;
 mod walk;
+pub mod shape;
+pub mod ufunc;
 pub mod warn;
 
 pub use array::{Array, Iter, MAX_DIMS, normalize_axis, shape_text};

@@ -81,31 +81,33 @@ impl<const N: usize> Walk<N> {
             return Ok(());
         }
         let (outer, inner) = self.dims.split_at(self.dims.len() - 2);
+        let [rows, columns] = [inner[0], inner[1]];
         // Tiles are cut to the stride of the interrupt check.
-        let most_rows = (interrupt::STRIDE / inner[1].n).max(1);
+        let most_columns = interrupt::STRIDE.min(columns.n);
+        let most_rows = (interrupt::STRIDE / columns.n).max(1);
         let mut place = vec![0usize; outer.len()];
         let mut at = [0isize; N];
         let mut since_check = 0;
         loop {
-            let mut row = 0;
-            while row < inner[0].n {
-                let rows = most_rows.min(inner[0].n - row);
-                let tile = Tile {
-                    n: inner[1].n,
-                    strides: inner[1].strides,
-                    rows,
-                    row_strides: inner[0].strides,
-                };
-                let mut start = at;
-                for (start, stride) in start.iter_mut().zip(inner[0].strides) {
-                    *start += row as isize * stride;
-                }
-                body(start, &tile)?;
-                row += rows;
-                since_check += rows * tile.n;
-                if since_check >= interrupt::STRIDE {
-                    interrupt::check()?;
-                    since_check = 0;
+            for row in (0..rows.n).step_by(most_rows) {
+                for column in (0..columns.n).step_by(most_columns) {
+                    let tile = Tile {
+                        n: most_columns.min(columns.n - column),
+                        strides: columns.strides,
+                        rows: most_rows.min(rows.n - row),
+                        row_strides: rows.strides,
+                    };
+                    let start = std::array::from_fn(|i| {
+                        at[i]
+                            + row as isize * rows.strides[i]
+                            + column as isize * columns.strides[i]
+                    });
+                    body(start, &tile)?;
+                    since_check += tile.rows * tile.n;
+                    if since_check >= interrupt::STRIDE {
+                        interrupt::check()?;
+                        since_check = 0;
+                    }
                 }
             }
             // The next place of the outer dimensions, the last one first.
