@@ -15,9 +15,11 @@ mod api;
 mod arg;
 mod check;
 mod geometry;
+mod guides;
 mod libero;
 mod looking;
 mod motion;
+mod none;
 mod python;
 mod record;
 mod reference;
@@ -32,18 +34,21 @@ pub use api::{
 pub use arg::Arg;
 pub use check::{ArgError, Checked, GripperCommand};
 pub use geometry::{eef_pitch, eef_yaw, quat_from_rotation_vector, quat_product};
+pub use guides::guides;
+pub use none::NONE;
 pub use record::RecordError;
 pub use tools::Tool;
 
 /// Every robot this build knows.
 pub const ALL: &[&RobotApi] = &[&libero::API, &template::API];
 
-/// The API of the robot called `name`.
+/// The API of the robot called `name`; [`NONE`] for "none".
 ///
 /// # Errors
 /// [`UnknownRobot`] when there is none; its text lists those there are.
 pub fn find(name: &str) -> Result<&'static RobotApi, UnknownRobot> {
-    ALL.iter().copied().find(|api| api.name == name).ok_or_else(|| UnknownRobot(name.to_owned()))
+    let mut known = ALL.iter().copied().chain([&NONE]);
+    known.find(|api| api.name == name).ok_or_else(|| UnknownRobot(name.to_owned()))
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -62,6 +67,7 @@ mod tests {
     #[test]
     fn robots_are_found_by_name() {
         assert_eq!(find("libero").unwrap().name, "libero");
+        assert!(find("none").unwrap().methods.is_empty());
         assert_eq!(
             find("libro").unwrap_err().to_string(),
             "there is no robot \"libro\"; known robots: libero, template"
