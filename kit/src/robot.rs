@@ -12,9 +12,9 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use eyre::{Context as _, Result, bail};
 use ruaflow_schemas::{
-    Action, CameraFrame, Card, FrameRequest, Observation, Reset, State, encode, event,
+    Action, CameraFrame, Card, Event, FrameRequest, Observation, Reset, State, encode, event,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub use self::frame::FrameReply;
 use self::session::{Out, Session};
@@ -33,6 +33,11 @@ pub trait Robot {
     /// # Errors
     /// The text reaches the person who started the run: say how to mend it.
     fn reset(&mut self, reset: &Reset) -> Result<Card>;
+
+    /// Whether [`Robot::reset`] can begin in a recorded state, `reset.state`.
+    fn resumes(&self) -> bool {
+        false
+    }
 
     /// Carries out one control step and measures. The action has passed the
     /// checks: its arm and kind are on the card, its length fits, its numbers
@@ -79,11 +84,10 @@ pub enum StepError {
 /// When the robot failed, when the planner or the controller died, and when the
 /// dataflow can't be joined.
 pub fn serve(robot: impl Robot) -> Result<()> {
-    let mut node = Node::<ArrayRef>::open()?;
+    let mut node = Node::<Answer>::open()?;
     let pictures = node.sender();
-    // Building the array copies the pixels, so it happens on the replying thread.
-    let reply = Arc::new(move |frame: CameraFrame| {
-        pictures.send(encode(&[frame]));
+    let reply = Arc::new(move |frame: CameraFrame, rendered: bool| {
+        pictures.send(Answer::new(frame, rendered));
     });
     let mut session = Session::new(robot, reply);
     let planners = node.peers_of("reset");
@@ -113,7 +117,12 @@ pub fn serve(robot: impl Robot) -> Result<()> {
                     }
                 }
             }
-            Input::Local(picture) => node.send_array::<CameraFrame>(picture)?,
+            Input::Local(answer) => {
+                node.send_array::<CameraFrame>(answer.array)?;
+                let data = session.count_picture(answer.rendered, answer.data);
+                let (kind, name) = (event::PICTURE.to_owned(), node.name().to_owned());
+                node.record(Event { kind, node: name, message: String::new(), data })?;
+            }
             Input::Event { event, .. } if event.kind == event::STOPPED => session.stop(),
             Input::Event { event, .. } if event.kind == event::ENDED => session.end(),
             Input::Gone { node: gone }
@@ -128,6 +137,31 @@ pub fn serve(robot: impl Robot) -> Result<()> {
             }
             _ => {}
         }
+    }
+}
+
+/// An answered request for a picture, on its way to the node's loop.
+struct Answer {
+    /// Building it copies the pixels, so that happens on the answering thread.
+    array: ArrayRef,
+    rendered: bool,
+    /// What is recorded of it.
+    data: Value,
+}
+
+impl Answer {
+    fn new(frame: CameraFrame, rendered: bool) -> Self {
+        let data = json!({
+            "id": frame.id,
+            "camera": frame.camera,
+            "control_step": frame.control_step,
+            "width": frame.width,
+            "height": frame.height,
+            "preview": frame.preview,
+            "error": frame.error,
+            "rendered": rendered,
+        });
+        Answer { array: encode(&[frame]), rendered, data }
     }
 }
 
@@ -146,7 +180,7 @@ fn take<R: Robot>(
     })
 }
 
-fn send(node: &mut Node<ArrayRef>, out: Out) -> Result<()> {
+fn send(node: &mut Node<Answer>, out: Out) -> Result<()> {
     match out {
         Out::Card(card) => node.send(&*card),
         Out::Observation(observation) => node.send(&observation),

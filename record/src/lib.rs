@@ -17,10 +17,11 @@ mod rows;
 mod run_dir;
 mod topic_reader;
 mod topic_writer;
+mod trajectory;
 mod unfinished;
 
 pub use crate::atomic::write_atomically;
-pub use crate::cell_text::cell_text;
+pub use crate::cell_text::{cell_text, picture_name};
 pub use crate::error::RecordError;
 pub use crate::json::row_json;
 pub use crate::progress::{Happening, ProgressReader, ProgressWriter, Stamped};
@@ -32,3 +33,4 @@ pub use crate::rows::{STAMP_COLUMNS, frame_rows, read_rows, stamped_batch};
 pub use crate::run_dir::{LiveLock, RunDir};
 pub use crate::topic_reader::{Tail, TopicReader};
 pub use crate::topic_writer::TopicWriter;
+pub use crate::trajectory::{StateAddress, Trajectory};

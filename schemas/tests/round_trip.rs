@@ -148,7 +148,8 @@ fn cells() {
             .collect();
         survives(&[CellResult {
             stdout: u.arbitrary()?,
-            images: many(u, 3)?,
+            images: vec![Picture { png: Bytes(many(u, 50)?), ..Picture::default() }],
+            audit: many(u, 3)?,
             ledger,
             ..CellResult::default()
         }]);
@@ -186,7 +187,9 @@ fn states_and_pictures() {
 #[test]
 fn small_frames() {
     arbtest(|u| {
-        survives(&[Reset { id: u.arbitrary()?, seed: u.arbitrary()?, ..Reset::default() }]);
+        let reset = Reset { id: u.arbitrary()?, seed: u.arbitrary()?, ..Reset::default() };
+        let state = Some(State { integration: numbers(u, 20)?, ..State::default() });
+        survives(&[Reset { state, ..reset.clone() }, reset]);
         survives(&[Event { kind: u.arbitrary()?, data: u.arbitrary()?, ..Event::default() }]);
         survives(&[Receipt {
             node: u.arbitrary()?,

@@ -5,8 +5,8 @@ use ruaflow_schemas::{CameraFrame, Card, FrameRequest};
 /// The largest picture side that is made, pixels.
 const MAX_SIDE: u32 = 4096;
 
-/// Where pictures go; called from any thread.
-pub(super) type Reply = Arc<dyn Fn(CameraFrame) + Send + Sync>;
+/// Where pictures go, with whether each was rendered for its request; called from any thread.
+pub(super) type Reply = Arc<dyn Fn(CameraFrame, bool) + Send + Sync>;
 
 /// The answer that a frame request waits for. One is sent in any case: dropping
 /// it unanswered says that there is no picture.
@@ -20,38 +20,44 @@ impl FrameReply {
         FrameReply { request, reply: Some(reply) }
     }
 
-    /// Answers with a picture; its `id` and `camera` are filled in. Whoever sees
-    /// to another size than the frame says would read past its rows, so such a
-    /// frame is refused instead.
-    pub fn send(mut self, frame: CameraFrame) {
-        match misfit(&frame) {
-            None => self.answer(frame),
-            Some(reason) => self.refuse(&reason),
-        }
+    /// Answers with a picture made for this request; its `id` and `camera` are
+    /// filled in. Whoever sees to another size than the frame says would read past
+    /// its rows, so such a frame is refused instead.
+    pub fn send(self, frame: CameraFrame) {
+        self.send_checked(frame, true);
+    }
+
+    /// As [`Self::send`], with a picture that was made for an earlier request.
+    pub fn send_kept(self, frame: CameraFrame) {
+        self.send_checked(frame, false);
     }
 
     /// Answers that there is no picture, and why.
     pub fn refuse(mut self, reason: &str) {
-        self.answer(CameraFrame { error: reason.to_owned(), ..CameraFrame::default() });
+        let error = reason.to_owned();
+        self.answer(CameraFrame { error, ..CameraFrame::default() }, false);
     }
 
-    fn answer(&mut self, frame: CameraFrame) {
+    fn send_checked(mut self, frame: CameraFrame, rendered: bool) {
+        match misfit(&frame) {
+            None => self.answer(frame, rendered),
+            Some(reason) => self.refuse(&reason),
+        }
+    }
+
+    fn answer(&mut self, frame: CameraFrame, rendered: bool) {
         let Some(reply) = self.reply.take() else { return };
-        reply(CameraFrame {
-            id: std::mem::take(&mut self.request.id),
-            camera: std::mem::take(&mut self.request.camera),
-            ..frame
-        });
+        let id = std::mem::take(&mut self.request.id);
+        let camera = std::mem::take(&mut self.request.camera);
+        reply(CameraFrame { id, camera, ..frame }, rendered);
     }
 }
 
 impl Drop for FrameReply {
     fn drop(&mut self) {
         if self.reply.is_some() {
-            self.answer(CameraFrame {
-                error: "the robot made no picture".to_owned(),
-                ..CameraFrame::default()
-            });
+            let error = "the robot made no picture".to_owned();
+            self.answer(CameraFrame { error, ..CameraFrame::default() }, false);
         }
     }
 }

@@ -1,4 +1,5 @@
 use ruaflow_schemas::{Action, Arm, Card, FrameRequest, Observation, Reset, State};
+use serde_json::Value;
 
 use super::frame::{FrameReply, Reply, complete};
 use super::{Robot, StepError};
@@ -29,6 +30,14 @@ pub(super) struct Session<R> {
     answered: Option<Card>,
     episode: Option<Episode>,
     stopped: bool,
+    pictures: Pictures,
+}
+
+/// Pictures of the episode.
+#[derive(Default)]
+struct Pictures {
+    asked: u64,
+    rendered: u64,
 }
 
 struct Episode {
@@ -39,7 +48,8 @@ struct Episode {
 
 impl<R: Robot> Session<R> {
     pub fn new(robot: R, reply: Reply) -> Self {
-        Session { robot, reply, answered: None, episode: None, stopped: false }
+        let pictures = Pictures::default();
+        Session { robot, reply, answered: None, episode: None, stopped: false, pictures }
     }
 
     pub fn reset(&mut self, reset: &Reset) -> Vec<Out> {
@@ -47,8 +57,11 @@ impl<R: Robot> Session<R> {
             return vec![Out::Card(Box::new(card.clone()))];
         }
         self.episode = None;
+        self.pictures = Pictures::default();
         let made = if self.stopped {
             Err("a person has stopped the robot; start a new run".to_owned())
+        } else if reset.state.is_some() && !self.robot.resumes() {
+            Err("this robot can't begin in a recorded state".to_owned())
         } else {
             self.robot.reset(reset).map_err(|error| {
                 let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -114,6 +127,15 @@ impl<R: Robot> Session<R> {
             }
             Err((request, reason)) => FrameReply::new(request, self.reply.clone()).refuse(&reason),
         }
+    }
+
+    /// Counts an answered request for a picture; gives what is recorded of it.
+    pub fn count_picture(&mut self, rendered: bool, mut data: Value) -> String {
+        self.pictures.asked += 1;
+        self.pictures.rendered += u64::from(rendered);
+        data["asked_so_far"] = self.pictures.asked.into();
+        data["rendered_so_far"] = self.pictures.rendered.into();
+        data.to_string()
     }
 
     /// A person's emergency stop: holds until the process ends.

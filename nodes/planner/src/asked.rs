@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ruaflow_kit::{SettingError, Settings};
-use ruaflow_record::Policy;
+use ruaflow_record::{Policy, RecordError, StateAddress};
 use ruaflow_robots::UnknownRobot;
+use ruaflow_schemas::State;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -29,6 +30,8 @@ pub struct Asked {
     pub task: u32,
     pub seed: u64,
     pub settle: u32,
+    /// Recorded state that every episode begins in.
+    pub from: Option<From>,
     pub episodes: u32,
     /// Control steps an episode may use; 0 for the robot's own limit.
     pub max_steps: u32,
@@ -37,6 +40,13 @@ pub struct Asked {
     pub budget: Option<Duration>,
     pub pictures: String,
     pub planner: Planner,
+}
+
+/// A recorded state to begin in.
+#[derive(Clone, Debug)]
+pub struct From {
+    pub address: StateAddress,
+    pub state: State,
 }
 
 /// Which backend plans, with what it needs.
@@ -51,6 +61,12 @@ pub enum AskedError {
     Setting(#[from] SettingError),
     #[error("setting ROBOT: {0}")]
     Robot(#[from] UnknownRobot),
+    #[error("setting FROM: {0}")]
+    From(#[from] RecordError),
+    #[error(
+        "setting FROM: the state is of suite {suite:?}, task {task}; settings SUITE and TASK ask for another scene"
+    )]
+    OtherScene { suite: String, task: u32 },
     #[error(transparent)]
     Script(#[from] ScriptError),
     #[error("setting POLICY is empty: the planner \"script\" plays a Python file, say which")]
@@ -94,6 +110,7 @@ impl Asked {
                 .join("runs")
                 .join(folder_name(now, &robot, &suite, task, seed)),
         };
+        let from = From::read(settings, cwd, &suite, task)?;
         let pictures = settings.parse("PICTURES", Pictures("ends".into()), "off, ends or calls")?.0;
         let seconds = "a number of seconds";
         let budget = settings.parse("BUDGET_S", Seconds(1200.0), seconds)?;
@@ -110,6 +127,7 @@ impl Asked {
             task,
             seed,
             settle: settings.parse("SETTLE", 15, "a whole number from 0")?,
+            from,
             episodes,
             max_steps: settings.parse("MAX_STEPS", 0, "a whole number from 0")?,
             cell_timeout: Duration::from_secs_f64(timeout.0),
@@ -128,6 +146,7 @@ impl Asked {
             "TASK": self.task,
             "SEED": self.seed,
             "SETTLE": self.settle,
+            "FROM": self.from.as_ref().map(|from| from.address.to_string()),
             "EPISODES": self.episodes,
             "PLANNER": self.planner.name(),
             "POLICY": self.planner.policy().map(|p| p.path.clone()),
@@ -137,6 +156,28 @@ impl Asked {
             "MAX_STEPS": self.max_steps,
             "PICTURES": self.pictures,
         })
+    }
+}
+
+impl From {
+    /// The setting FROM, its path from `cwd`; checked to be of the scene that is asked for.
+    fn read(
+        settings: &Settings,
+        cwd: &Path,
+        suite: &str,
+        task: u32,
+    ) -> Result<Option<Self>, AskedError> {
+        let Some(text) = settings.text("FROM") else { return Ok(None) };
+        let address: StateAddress = text.parse().map_err(|_| SettingError::Value {
+            name: "FROM".into(),
+            value: text,
+            expected: "RUN:STEP or RUN:EPISODE:STEP".into(),
+        })?;
+        let (card, state) = address.read(cwd)?;
+        if (card.suite.as_str(), card.task) != (suite, task) {
+            return Err(AskedError::OtherScene { suite: card.suite, task: card.task });
+        }
+        Ok(Some(From { address, state }))
     }
 }
 
@@ -321,6 +362,13 @@ mod tests {
     fn an_absolute_folder_is_taken_as_it_is_and_a_relative_one_from_the_dataflow() {
         assert_eq!(read([("OUT", "/somewhere/r")]).unwrap().out, Path::new("/somewhere/r"));
         assert!(read([("OUT", "r")]).unwrap().out.ends_with("dataflows/r"));
+    }
+
+    #[test]
+    fn a_state_to_begin_in_must_be_there() {
+        assert!(read([]).unwrap().from.is_none());
+        assert!(error([("FROM", "somewhere")]).contains("RUN:STEP"));
+        assert!(error([("FROM", "nowhere:3")]).contains("not a run folder"));
     }
 
     #[test]

@@ -331,6 +331,7 @@ impl Session {
                     index,
                     code,
                     timeout_ms: timeout.as_millis() as u64,
+                    ..Cell::default()
                 }));
             }
             Err(message) => self.fail(now, Reason::Error, "planner", message),
@@ -443,6 +444,7 @@ impl Session {
             seed,
             settle: self.asked.settle,
             max_control_steps: self.asked.max_steps,
+            state: self.asked.from.as_ref().map(|from| from.state.clone()),
         };
         self.out.push(Out::Begin { episode: n });
         self.out.push(Out::Save);

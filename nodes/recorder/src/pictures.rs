@@ -141,6 +141,7 @@ impl Pictures {
                 control_step: if camera.any_step { control_step as i64 } else { -1 },
                 depth: false,
                 segmentation: false,
+                preview: false,
             };
             let picture =
                 Picture { episode: self.episode, control_step, camera: camera.name.clone() };

@@ -1,24 +1,20 @@
-"""A robot in Python: the topics by hand, without the kit.
+"""A robot in Python, on the kit's Python side.
 
-A hand that floats where it is told, seen from above. `Hand` is the robot, the
-rest is what any robot in Python needs; docs/adding-a-robot.md explains it.
+A hand that floats where it is told, seen from above. `Hand` is the robot, `Template`
+what the dataflow asks of it; docs/adding-a-robot.md explains it.
 
     ./rua check-robot nodes/robot-template/python/robot_template.py
 """
 
-import json
 import math
 import sys
 from pathlib import Path
 
 import numpy as np
-from dora import Node
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "schemas/python"))
-from ruaflow_schemas import decode, encode, stamp
+sys.path.insert(0, str(Path(__file__).parents[3] / "kit/python"))
+from ruaflow_kit import Robot, serve
 
-# The node's id in the dataflow, which dora does not tell its Python nodes.
-NAME = "robot-template"
 CONTROL_HZ = 20
 EYE_HEIGHT = 2.0
 FOV_Y = 0.8
@@ -96,130 +92,44 @@ class Hand:
         }
 
 
-class Refused(Exception):
-    """Nothing moved, and why."""
-
-
-class RobotNode:
-    """The robot's side of the dataflow."""
-
-    def __init__(self):
-        self.node = Node()
-        self.run, self.episode, self.seqs = "", -1, {}
-        self.card, self.hands, self.last = None, [], None
-        self.over, self.stopped = False, False
-
-    def serve(self):
-        for event in self.node:
-            if event["type"] == "STOP":
-                return
-            if event["type"] == "INPUT_CLOSED":
-                # Before the planner's `shutdown`, so whoever commands this robot has died.
-                sys.exit(f"input {event['id']!r} closed: its node died")
-            if event["type"] != "INPUT":
-                continue
-            topic = event["id"].split("-")[0]
-            if topic not in ("event", "reset", "action", "frame_request"):
-                continue
-            (row,) = decode(topic, event["metadata"], event["value"])
-            if topic == "event" and self.take_event(row) == "shutdown":
-                return
-            if topic == "reset":
-                self.episode = event["metadata"]["episode"]
-                self.reset(row)
-            if topic == "action":
-                self.action(row)
-            if topic == "frame_request":
-                self.frame(row)
-
-    def send(self, topic, **fields):
-        seq = self.seqs[topic] = self.seqs.get(topic, -1) + 1
-        self.node.send_output(
-            topic, encode(topic, fields), stamp(topic, self.run, self.episode, seq)
-        )
-
-    def say(self, kind, message="", **data):
-        self.send("event", kind=kind, node=NAME, message=message, data=json.dumps(data))
-
-    def take_event(self, event):
-        data = json.loads(event["data"] or "{}")
-        if event["kind"] == "run":
-            self.run = data["run"]
-            self.say("ready")
-        elif event["kind"] == "stopped":
-            self.stopped = True  # A real robot stops its motors here.
-        elif event["kind"] == "ended":
-            self.over = True  # And here.
-            self.say("flushed", episode=self.episode, batches=0)
-        return event["kind"]
+class Template(Robot):
+    """What the dataflow asks of a robot: where the hand was at each control step."""
 
     def reset(self, reset):
-        if self.card is None or self.card["id"] != reset["id"]:
-            hand = Hand(reset["seed"])
-            self.hands, self.over = [hand], False
-            self.last = self.measure(hand, action_id=0)
-            limits = [limit for limit in (1000, reset["max_control_steps"]) if limit]
-            self.card = {
-                "id": reset["id"],
-                "error": "a person has stopped the robot" if self.stopped else "",
-                "robot": "template",
-                "suite": reset["suite"],
-                "task": reset["task"],
-                "seed": reset["seed"],
-                "instruction": "wave to the camera",
-                "object_names": [],
-                "cameras": [CAMERA],
-                "arms": [ARM],
-                "control_hz": float(CONTROL_HZ),
-                "clock": "sim",
-                "max_control_steps": min(limits),
-                "budget_ms": 0,
-                "judged": False,
-                "settle": reset["settle"],
-                "first": self.last,
-            }
-        self.send("card", **self.card)
+        self.hands = [Hand(reset["seed"])]
+        return {
+            "robot": "template",
+            "instruction": "wave to the camera",
+            "object_names": [],
+            "cameras": [CAMERA],
+            "arms": [ARM],
+            "control_hz": float(CONTROL_HZ),
+            "clock": "sim",
+            "max_control_steps": 1000,
+            "judged": False,
+            "first": self.measure(),
+        }
 
-    def action(self, action):
-        # The answer was lost on its way: say it again, don't move again.
-        if self.last and action["id"] == self.last["action_id"] > 0:
-            self.send("observation", **self.last)
-            return
-        try:
-            self.check(action)
-        except Refused as refusal:
-            self.say("refused", str(refusal), action_id=action["id"])
-            return
+    def step(self, action):
         hand = self.hands[-1].copy()
         hand.step(np.array(action["values"]), action["gripper"])
         self.hands.append(hand)
-        self.last = self.measure(hand, action["id"])
-        self.send("observation", **self.last)
+        return self.measure()
 
-    def check(self, action):
-        if self.card is None or self.card["error"]:
-            raise Refused("no episode: the robot waits for a reset")
-        if self.stopped:
-            raise Refused("a person has stopped the robot")
-        if self.over or self.last["truncated"]:
-            raise Refused("the episode is over")
-        if action["id"] <= self.last["action_id"]:
-            raise Refused("action ids increase within an episode")
-        if action["arm"] != ARM["name"]:
-            raise Refused(f"no arm {action['arm']!r}")
-        if action["kind"] not in ARM["action_kinds"]:
-            raise Refused(f"no actions of kind {action['kind']!r}")
-        if len(action["values"]) != 6:
-            raise Refused(f"an action has 6 values, got {len(action['values'])}")
-        if not all(abs(value) <= 1 for value in [*action["values"], action["gripper"]]):
-            raise Refused("values and gripper must be finite and within [-1, 1]")
+    def hold(self):
+        """A real robot stops its motors here."""
 
-    def measure(self, hand, action_id):
-        step = len(self.hands) - 1
+    def frame(self, request):
+        step = request["control_step"]
+        picture = self.hands[step].picture(request["width"], request["height"])
+        if not request["depth"]:
+            picture["depth"] = []
+        return picture | {"control_step": step, "time_ns": nanoseconds(step)}
+
+    def measure(self):
+        hand = self.hands[-1]
         return {
-            "control_step": step,
-            "action_id": action_id,
-            "time_ns": step * 1_000_000_000 // CONTROL_HZ,
+            "time_ns": nanoseconds(len(self.hands) - 1),
             "arms": [
                 {
                     "name": ARM["name"],
@@ -233,37 +143,13 @@ class RobotNode:
             ],
             "base_pose": None,
             "terminated": False,
-            "truncated": step > 0 and step >= self.card["max_control_steps"],
+            "truncated": False,
             "success": False,
         }
 
-    def frame(self, request):
-        latest = len(self.hands) - 1
-        step = latest if request["control_step"] == -1 else request["control_step"]
-        width, height = request["width"] or CAMERA["width"], request["height"] or CAMERA["height"]
-        error, picture = "", {"width": 0, "height": 0, "color": b"", "depth": []}
-        if request["camera"] != CAMERA["name"]:
-            error = f"no camera {request['camera']!r}; cameras: {CAMERA['name']}"
-        elif not 0 <= step <= latest:
-            error = f"no control step {request['control_step']}; the latest is {latest}"
-        elif max(width, height) > 4096:
-            error = f"{width} x {height} pixels are too many"
-        else:
-            picture = self.hands[step].picture(width, height)
-        if not request["depth"]:
-            picture["depth"] = []
-        answer = {
-            "id": request["id"],
-            "error": error,
-            "camera": request["camera"],
-            "control_step": max(step, 0),
-            "time_ns": max(step, 0) * 1_000_000_000 // CONTROL_HZ,
-            "segmentation": [],
-            "instances": [],
-            "intrinsics": [0] * 9,
-            "camera_to_world": [0] * 16,
-        }
-        self.send("frame", **answer | picture)
+
+def nanoseconds(step):
+    return step * 1_000_000_000 // CONTROL_HZ
 
 
 def turned(rotation, quaternion):
@@ -278,4 +164,4 @@ def turned(rotation, quaternion):
 
 
 if __name__ == "__main__":
-    RobotNode().serve()
+    serve(Template())

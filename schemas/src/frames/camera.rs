@@ -5,7 +5,7 @@ use crate::frame::frame;
 
 frame! {
     /// Anyone → robot: make a picture. Answered by one `frame` with the same `id`, straight to the asker.
-    topic "frame_request" version 1
+    topic "frame_request" version 2
     pub struct FrameRequest / FrameRequestRef {
         /// Request id.
         id: String,
@@ -21,12 +21,14 @@ frame! {
         depth: bool,
         /// Whether to add instance labels.
         segmentation: bool,
+        /// Whether a quicker, coarser picture will do, for people only; a robot that has none makes a full one.
+        preview: bool,
     }
 }
 
 frame! {
     /// Robot → asker: a picture with what is needed to measure in it. Broadcast; filter by `id`.
-    topic "frame" version 1
+    topic "frame" version 2
     pub struct CameraFrame / CameraFrameRef {
         /// Id of the request.
         id: String,
@@ -38,6 +40,8 @@ frame! {
         control_step: u64,
         /// Time pictured, nanoseconds on the card's clock.
         time_ns: u64,
+        /// Whether this is the quicker, coarser picture that was asked for; no policy may see it.
+        preview: bool,
         /// Width in pixels.
         width: u32,
         /// Height in pixels.
@@ -46,6 +50,8 @@ frame! {
         color: Bytes,
         /// Depth along the optical axis, metres, `height` x `width`, top row first; empty when not asked for. Not a number where nothing was seen.
         depth: Vec<f32>,
+        /// Nearest and farthest depth the camera can tell, metres; empty for a camera that has no such bounds.
+        depth_range: Option<[f64; 2]>,
         /// Instance label per pixel, `height` x `width`; 0 is background; empty when not asked for.
         segmentation: Vec<u32>,
         /// Instance names; label `i + 1` is entry `i`.

@@ -1,11 +1,11 @@
 //! Planner → robot and back: how an episode begins.
 
 use crate::frame::{frame, row};
-use crate::frames::robot::Observation;
+use crate::frames::robot::{Observation, State};
 
 frame! {
     /// Planner → robot: set the scene of an episode. Answered by a `card` with the same `id`.
-    topic "reset" version 1
+    topic "reset" version 2
     pub struct Reset / ResetRef {
         /// Request id. A robot that has already answered it sends the same card again.
         id: String,
@@ -19,6 +19,8 @@ frame! {
         settle: u32,
         /// Control steps the episode may use before it is truncated; 0 leaves the robot's own limit.
         max_control_steps: u32,
+        /// Recorded state to begin in, instead of the seed's beginning; there is no settling then, and control steps count from 0 again. A robot that can't refuses.
+        state: Option<State>,
     }
 }
 

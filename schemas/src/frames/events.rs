@@ -33,6 +33,8 @@ pub mod event {
     pub const RECORDED: &str = "recorded";
     /// Planner: the run is over, end cleanly.
     pub const SHUTDOWN: &str = "shutdown";
+    /// Robot: a request for a picture was answered; `data` holds `id`, `camera`, `control_step`, `width`, `height`, `preview`, `error`, `rendered` (false when an earlier picture served), and the episode's counts `asked_so_far` and `rendered_so_far`. Recorded, not sent live.
+    pub const PICTURE: &str = "picture";
     /// Robot: an action was refused; `data` holds `action_id`. Nothing moved.
     pub const REFUSED: &str = "refused";
     /// Controller: emergency stop, motion is held and no call is taken.

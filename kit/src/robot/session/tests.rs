@@ -82,7 +82,7 @@ type Pictures = Arc<Mutex<Vec<CameraFrame>>>;
 fn session(robot: Fake) -> (Session<Fake>, Pictures) {
     let pictures = Pictures::default();
     let kept = pictures.clone();
-    (Session::new(robot, Arc::new(move |frame| kept.lock().unwrap().push(frame))), pictures)
+    (Session::new(robot, Arc::new(move |frame, _| kept.lock().unwrap().push(frame))), pictures)
 }
 
 fn running(robot: Fake) -> (Session<Fake>, Pictures) {
@@ -311,4 +311,28 @@ fn an_observation_that_cannot_be_steered_by_ends_the_run() {
     bad.arms[0].eef_pos[1] = f64::NAN;
     assert!(matches!(episode.take(1, bad), Err(StepError::Failed(_))));
     assert!(matches!(episode.take(1, Observation::default()), Err(StepError::Failed(_))));
+}
+
+#[test]
+fn a_recorded_state_is_refused_by_a_robot_that_cannot_begin_in_it() {
+    let (mut session, _) = session(Fake::default());
+    let outs = session.reset(&Reset { state: Some(State::default()), ..reset("r1") });
+    let [Out::Card(card)] = &outs[..] else { panic!("{outs:?}") };
+    assert!(card.error.contains("recorded state"), "{}", card.error);
+    assert_eq!(session.robot.resets, 0);
+}
+
+#[test]
+fn pictures_are_counted_by_episode() {
+    let (mut session, _) = running(Fake::default());
+    let count = |session: &mut Session<Fake>, rendered| -> (u64, u64) {
+        let data = session.count_picture(rendered, serde_json::json!({ "id": "f" }));
+        let data: Value = serde_json::from_str(&data).unwrap();
+        assert_eq!(data["id"], "f");
+        (data["asked_so_far"].as_u64().unwrap(), data["rendered_so_far"].as_u64().unwrap())
+    };
+    assert_eq!(count(&mut session, true), (1, 1));
+    assert_eq!(count(&mut session, false), (2, 1));
+    session.reset(&reset("r2"));
+    assert_eq!(count(&mut session, true), (1, 1));
 }

@@ -33,6 +33,7 @@ fn asked(script: &str, episodes: u32) -> Asked {
         task: 2,
         seed: 10,
         settle: 15,
+        from: None,
         episodes,
         max_steps: 300,
         cell_timeout: Duration::from_secs(60),
