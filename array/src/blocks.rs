@@ -89,11 +89,11 @@ fn for_blocks<const N: usize>(
 
 /// Where the elements of a block lie, from its first one on.
 #[derive(Clone, Copy, PartialEq)]
-struct Lattice {
-    rows: usize,
-    n: usize,
-    row_stride: isize,
-    stride: isize,
+pub(crate) struct Lattice {
+    pub rows: usize,
+    pub n: usize,
+    pub row_stride: isize,
+    pub stride: isize,
 }
 
 impl Lattice {
@@ -214,7 +214,11 @@ impl<O: Element> Sink<O> {
 
 /// # Safety
 /// The lattice must be readable from `from` on; `to` must be long enough.
-unsafe fn gather<A: Element, S: Element>(from: *const S, lattice: Lattice, to: &mut [A]) {
+pub(crate) unsafe fn gather<A: Element, S: Element>(
+    from: *const S,
+    lattice: Lattice,
+    to: &mut [A],
+) {
     let Lattice { rows, n, row_stride, stride } = lattice;
     let to = &mut to[..rows * n];
     if stride == 0 {

@@ -8,6 +8,8 @@ use crate::interrupt;
 pub(crate) struct Walk<const N: usize> {
     /// Slowest first. Never empty: at least the two innermost dimensions, perhaps of 1.
     dims: Vec<Dim<N>>,
+    /// Whether tiles are cut to check for interrupts in between.
+    cut: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +19,7 @@ struct Dim<const N: usize> {
 }
 
 /// The two innermost loops.
+#[derive(Clone, Copy)]
 pub(crate) struct Tile<const N: usize> {
     /// Iterations of the inner loop.
     pub n: usize,
@@ -29,17 +32,6 @@ pub(crate) struct Tile<const N: usize> {
 }
 
 impl<const N: usize> Walk<N> {
-    /// In C order of the shape, neighbouring dimensions merged where the strides allow it.
-    pub fn in_order(shape: &[usize], strides: [&[isize]; N]) -> Walk<N> {
-        let dims = shape
-            .iter()
-            .enumerate()
-            .map(|(axis, &n)| Dim { n, strides: strides.map(|strides| strides[axis]) })
-            .filter(|dim| dim.n != 1)
-            .collect();
-        Walk { dims }.merged()
-    }
-
     /// In whatever order of dimensions has the smallest strides innermost, the first operand's
     /// before the others'. For loops whose result does not depend on the order.
     pub fn any_order(shape: &[usize], strides: [&[isize]; N]) -> Walk<N> {
@@ -53,7 +45,12 @@ impl<const N: usize> Walk<N> {
             let reach = dim.strides.map(isize::unsigned_abs);
             std::cmp::Reverse(reach)
         });
-        Walk { dims }.merged()
+        Walk { dims, cut: true }.merged()
+    }
+
+    /// The same with whole tiles, however large: the body checks for interrupts.
+    pub fn uncut(self) -> Walk<N> {
+        Walk { cut: false, ..self }
     }
 
     fn merged(self) -> Walk<N> {
@@ -69,7 +66,7 @@ impl<const N: usize> Walk<N> {
         while dims.len() < 2 {
             dims.insert(0, Dim { n: 1, strides: [0; N] });
         }
-        Walk { dims }
+        Walk { dims, cut: self.cut }
     }
 
     /// Calls `body` for each tile with the operands' positions, relative to their first element.
@@ -82,9 +79,11 @@ impl<const N: usize> Walk<N> {
         }
         let (outer, inner) = self.dims.split_at(self.dims.len() - 2);
         let [rows, columns] = [inner[0], inner[1]];
-        // Tiles are cut to the stride of the interrupt check.
-        let most_columns = interrupt::STRIDE.min(columns.n);
-        let most_rows = (interrupt::STRIDE / columns.n).max(1);
+        let (most_rows, most_columns) = if self.cut {
+            ((interrupt::STRIDE / columns.n).max(1), interrupt::STRIDE.min(columns.n))
+        } else {
+            (rows.n, columns.n)
+        };
         let mut place = vec![0usize; outer.len()];
         let mut at = [0isize; N];
         let mut since_check = 0;
@@ -148,7 +147,7 @@ mod tests {
 
     #[test]
     fn contiguous_dimensions_become_one() {
-        let walk = Walk::in_order(&[4, 1, 5, 6], [&[30, 7, 6, 1]]);
+        let walk = Walk::any_order(&[4, 1, 5, 6], [&[30, 7, 6, 1]]);
         assert_eq!(walk.dims, [Dim { n: 1, strides: [0] }, Dim { n: 120, strides: [1] }]);
         let walk = Walk::any_order(&[5, 6], [&[1, 5]]);
         assert_eq!(walk.dims, [Dim { n: 1, strides: [0] }, Dim { n: 30, strides: [1] }]);
@@ -158,7 +157,7 @@ mod tests {
     fn every_place_is_visited_in_order() {
         let mut seen = Vec::new();
         let strides: &[isize] = &[-100, 10, 3];
-        Walk::in_order(&[2, 3, 2], [strides])
+        Walk::any_order(&[2, 3, 2], [strides])
             .run(|[at], tile| {
                 for row in 0..tile.rows as isize {
                     for i in 0..tile.n as isize {

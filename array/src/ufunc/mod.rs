@@ -12,7 +12,7 @@ mod status;
 mod types;
 
 pub use extra::{allclose, array_equal, clip, divmod, isclose, nan_to_num, power_operator, round};
-pub(crate) use number::{Number, Real, maximum, minimum};
+pub(crate) use number::{Number, Real, fmax, fmin, maximum, minimum};
 pub use op::{Binary, Unary};
 pub(crate) use status::Status;
 
