@@ -8,6 +8,7 @@ pub mod data;
 pub mod gl;
 pub mod gripper;
 pub mod init_states;
+mod linalg;
 pub mod mjcf;
 pub mod names;
 pub mod node;

@@ -6,7 +6,9 @@
 //! posture. Source of the gains, the order of operations and the quirks:
 //! robosuite 1.4.0, `controllers/osc.py` and `utils/control_utils.py`.
 
-use nalgebra::{Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3, Vector6};
+
+use crate::linalg::{self, gemm, gemv_n, gemv_t};
 
 pub const ARM_JOINTS: usize = 7;
 
@@ -76,7 +78,7 @@ impl OscPose {
         let change = Vector3::from_fn(|i, _| scaled(i, POSITION_SCALE));
         let rotation = Vector3::from_fn(|i, _| scaled(i + 3, ROTATION_SCALE));
         if rotation.iter().any(|&r| r != 0.0) {
-            self.goal_orientation = rotation_matrix(&rotation) * now.orientation;
+            self.goal_orientation = gemm(&rotation_matrix(&rotation), &now.orientation);
         }
         self.goal_position = now.position + change;
     }
@@ -84,6 +86,23 @@ impl OscPose {
     /// Joint torques, N m, within the limits. `bias` is what gravity and the
     /// present velocities ask of the joints.
     pub fn torque(&self, now: &ArmReading, bias: &JointVector) -> JointVector {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has both.
+            return unsafe { self.torque_fused(now, bias) };
+        }
+        self.torque_anywhere(now, bias)
+    }
+
+    /// The same with the processor's own fused operations, a call each otherwise.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn torque_fused(&self, now: &ArmReading, bias: &JointVector) -> JointVector {
+        self.torque_anywhere(now, bias)
+    }
+
+    #[inline(always)]
+    fn torque_anywhere(&self, now: &ArmReading, bias: &JointVector) -> JointVector {
         let damping = 2.0 * STIFFNESS.sqrt();
         let linear = now.velocity.fixed_rows::<3>(0);
         let angular = now.velocity.fixed_rows::<3>(3);
@@ -92,28 +111,36 @@ impl OscPose {
         let moment = turn * STIFFNESS + (-angular) * damping;
 
         let jacobian = &now.jacobian;
-        let translation = jacobian.fixed_rows::<3>(0);
-        let rotation = jacobian.fixed_rows::<3>(3);
-        let inverse = inverse_or_pseudo(&now.inertia);
-        let to_joints = inverse * jacobian.transpose();
-        let inertia_full: Matrix6<f64> =
-            inverse_or_pseudo(&(jacobian * inverse * jacobian.transpose()));
-        let inertia_linear: Matrix3<f64> =
-            inverse_or_pseudo(&(translation * inverse * translation.transpose()));
-        let inertia_angular: Matrix3<f64> =
-            inverse_or_pseudo(&(rotation * inverse * rotation.transpose()));
+        // Without an inverse a position is no number, which the physics will say.
+        let inverse = linalg::inverse(&now.inertia).unwrap_or_else(SMatrix::zeros);
+        let mobility = gemm(&gemm(jacobian, &inverse), &jacobian.transpose());
+        let inertia_full = linalg::pseudo_inverse(&mobility);
+        let inertia_linear =
+            linalg::pseudo_inverse(&mobility.fixed_view::<3, 3>(0, 0).into_owned());
+        let inertia_angular =
+            linalg::pseudo_inverse(&mobility.fixed_view::<3, 3>(3, 3).into_owned());
 
-        let mut wrench = Vector6::zeros();
-        wrench.fixed_rows_mut::<3>(0).copy_from(&(inertia_linear * force));
-        wrench.fixed_rows_mut::<3>(3).copy_from(&(inertia_angular * moment));
+        let mut wrench = [0.0; 6];
+        let (linear, angular) = wrench.split_at_mut(3);
+        gemv_n((3, 3), 1.0, |i, j| inertia_linear[(i, j)], |i| force[i], true, linear);
+        gemv_n((3, 3), 1.0, |i, j| inertia_angular[(i, j)], |i| moment[i], true, angular);
+        let mut torque = JointVector::zeros();
+        gemv_t((6, ARM_JOINTS), |i, j| jacobian[(i, j)], |i| wrench[i], torque.as_mut_slice());
+        torque += bias;
 
-        let nullspace = JointMatrix::identity() - (to_joints * inertia_full) * jacobian;
+        let to_joints = gemm(&gemm(&inverse, &jacobian.transpose()), &inertia_full);
+        let nullspace = JointMatrix::identity() - gemm(&to_joints, jacobian);
         let posture_damping = 2.0 * POSTURE_STIFFNESS.sqrt();
-        let pull = now.inertia
-            * ((self.posture - now.joint_pos) * POSTURE_STIFFNESS
-                - now.joint_vel * posture_damping);
+        let pull =
+            (self.posture - now.joint_pos) * POSTURE_STIFFNESS - now.joint_vel * posture_damping;
+        let size = (ARM_JOINTS, ARM_JOINTS);
+        let (mut posture, mut hidden) = (JointVector::zeros(), JointVector::zeros());
+        let inertia = |i: usize, j: usize| now.inertia[(i, j)];
+        gemv_n(size, 1.0, inertia, |i| pull[i], true, posture.as_mut_slice());
+        let transposed = |i: usize, j: usize| nullspace[(j, i)];
+        gemv_n(size, 1.0, transposed, |i| posture[i], true, hidden.as_mut_slice());
+        torque += hidden;
 
-        let torque = jacobian.transpose() * wrench + bias + nullspace.transpose() * pull;
         JointVector::from_fn(|i, _| {
             let (low, high) = self.torque_limit[i];
             torque[i].clamp(low, high)
@@ -145,7 +172,8 @@ fn rotation_matrix(axis_angle: &Vector3<f64>) -> Matrix3<f64> {
     let axis = axis_angle / angle;
     let (sin, cos) = ((angle / 2.0).sin(), (angle / 2.0).cos());
     let [w, x, y, z] = [cos, axis.x * sin, axis.y * sin, axis.z * sin].map(|v| v as f32);
-    let norm = w * w + x * x + y * y + z * z;
+    // OpenBLAS's sdot: products in single precision, their sum in double.
+    let norm = [w, x, y, z].iter().fold(0.0, |sum, &v| sum + f64::from(v * v)) as f32;
     let scale = (2.0 / f64::from(norm)).sqrt();
     let [w, x, y, z] = [w, x, y, z].map(|v| (f64::from(v) * scale) as f32);
     let diagonal = |a: f32, b: f32| 1.0 - f64::from(a * a) - f64::from(b * b);
@@ -169,53 +197,6 @@ fn rotation_matrix(axis_angle: &Vector3<f64>) -> Matrix3<f64> {
 fn orientation_error(desired: &Matrix3<f64>, current: &Matrix3<f64>) -> Vector3<f64> {
     let cross = |i: usize| current.column(i).cross(&desired.column(i));
     (cross(0) + cross(1) + cross(2)) * 0.5
-}
-
-/// The inverse, or in a singular posture the pseudo-inverse that drops the
-/// directions in which the arm cannot move (the reference's threshold).
-fn inverse_or_pseudo<const N: usize>(matrix: &SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
-    if let Some(inverse) = gauss_jordan(matrix)
-        && matrix.amax() * inverse.amax() < 1e13
-    {
-        return inverse;
-    }
-    // SVD on a dynamic matrix: rare enough to allocate.
-    let dynamic = nalgebra::DMatrix::from_column_slice(N, N, matrix.as_slice());
-    let svd = dynamic.svd(true, true);
-    let threshold = 1e-15 * svd.singular_values.max();
-    match svd.pseudo_inverse(threshold) {
-        Ok(inverse) => SMatrix::from_column_slice(inverse.as_slice()),
-        Err(_) => SMatrix::zeros(),
-    }
-}
-
-/// Inverse by elimination with row pivoting; none when a pivot is zero.
-fn gauss_jordan<const N: usize>(matrix: &SMatrix<f64, N, N>) -> Option<SMatrix<f64, N, N>> {
-    let mut left = *matrix;
-    let mut right = SMatrix::<f64, N, N>::identity();
-    for column in 0..N {
-        let pivot = (column..N).fold(column, |best, row| {
-            if left[(row, column)].abs() > left[(best, column)].abs() { row } else { best }
-        });
-        if left[(pivot, column)] == 0.0 || !left[(pivot, column)].is_finite() {
-            return None;
-        }
-        left.swap_rows(column, pivot);
-        right.swap_rows(column, pivot);
-        let scale = 1.0 / left[(column, column)];
-        for other in 0..N {
-            left[(column, other)] *= scale;
-            right[(column, other)] *= scale;
-        }
-        for row in (0..N).filter(|&row| row != column) {
-            let factor = left[(row, column)];
-            for other in 0..N {
-                left[(row, other)] -= factor * left[(column, other)];
-                right[(row, other)] -= factor * right[(column, other)];
-            }
-        }
-    }
-    Some(right)
 }
 
 #[cfg(test)]

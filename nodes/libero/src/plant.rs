@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Vector3, Vector6};
 
 use crate::gripper::Gripper;
+use crate::linalg;
 use crate::names::SceneNames;
 use crate::osc::{ARM_JOINTS, ArmReading, Jacobian, JointMatrix, JointVector, OscPose};
 use crate::physics::{ModelView, Physics, PhysicsError};
@@ -191,9 +192,13 @@ fn read_arm(
 ) -> ArmReading {
     let nv = physics.view().raw().nv as usize;
     physics.site_jacobian(robot.eef_site, jacobian);
+    let mut velocity = Vector6::zeros();
+    for (half, out) in jacobian.chunks_exact(3 * nv).zip(velocity.as_mut_slice().chunks_mut(3)) {
+        // Over all joints: the place of one decides which sums its product goes into.
+        linalg::gemv_t((nv, 3), |i, j| half[j * nv + i], |i| physics.qvel()[i], out);
+    }
     let jacobian = Jacobian::from_fn(|row, joint| jacobian[row * nv + robot.arm_dof[joint]]);
     let joint_vel = JointVector::from(robot.arm_dof.map(|dof| physics.qvel()[dof]));
-    let velocity: Vector6<f64> = jacobian * joint_vel;
     let mut inertia = JointMatrix::zeros();
     for &(row, column, address) in inertia_index {
         inertia[(row, column)] = physics.inertia()[address];

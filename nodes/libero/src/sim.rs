@@ -90,6 +90,8 @@ pub struct Simulator {
     visuals: Vec<bool>,
     control_step: u64,
     success: bool,
+    /// What the last control step found of each goal condition.
+    judged: Vec<bool>,
 }
 
 /// A site that shows while a knob is on: a stove's burner.
@@ -119,6 +121,7 @@ impl Simulator {
             visuals,
             control_step: 0,
             success: false,
+            judged: Vec::new(),
         })
     }
 
@@ -136,6 +139,7 @@ impl Simulator {
         }
         self.control_step = 0;
         self.success = false;
+        self.judged.clear();
         self.finish_step();
         Ok(())
     }
@@ -159,7 +163,8 @@ impl Simulator {
         self.control_step += 1;
         // Before the poses are brought up to date: the reference's judge sees those
         // of the last substep's beginning.
-        self.success = self.goal.holds(self.plant.physics());
+        self.judged = self.goal.each(self.plant.physics());
+        self.success = self.judged.iter().all(|&holds| holds);
         self.finish_step();
         Ok(())
     }
@@ -235,6 +240,7 @@ impl Simulator {
         self.visuals.clone_from(&state.visuals);
         self.control_step = state.control_step;
         self.success = state.success;
+        self.judged.clear();
         Ok(())
     }
 
@@ -244,10 +250,10 @@ impl Simulator {
         RenderScene::new(&self.scene, self.fixtures.clone(), toggle_sites)
     }
 
-    /// Where the goal stands, condition by condition, at the present poses and the
-    /// last contacts. For tests and demonstrations: no agent may see it.
-    pub fn goal_conditions(&self) -> Vec<bool> {
-        self.goal.each(self.plant.physics())
+    /// What the last control step found of each goal condition, in the task's order;
+    /// empty when there was none since the reset. For tests: no agent may see it.
+    pub fn goal_conditions(&self) -> &[bool] {
+        &self.judged
     }
 
     /// Position of an object or fixture in the world, metres. For tests and

