@@ -1,8 +1,11 @@
 use ruaflow_schemas::CellResult;
 
-/// What an agent reads after a cell: its output, the value of its last
-/// expression and how it failed, if it did.
+/// What an agent reads after a cell: the feedback that its runner wrote, else its
+/// output, the value of its last expression and how it failed, if it did.
 pub fn cell_text(result: &CellResult) -> String {
+    if !result.feedback.is_empty() {
+        return result.feedback.clone();
+    }
     let mut parts = Vec::new();
     let mut add = |title: &str, text: &str| {
         let text = text.trim_end_matches('\n');
@@ -28,6 +31,13 @@ pub fn cell_text(result: &CellResult) -> String {
         parts.push("[no output]".to_owned());
     }
     parts.join("\n") + "\n"
+}
+
+/// The end of the name of a file that holds a cell's picture: `2-agentview.png`.
+pub fn picture_name(number: usize, shows: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let shows: String = shows.chars().take(40).map(plain).collect();
+    format!("{number}-{shows}.png")
 }
 
 #[cfg(test)]

@@ -116,6 +116,11 @@ impl RunDir {
         self.episode_dir(episode).join("cells")
     }
 
+    /// The files an episode's cells may read and write.
+    pub fn workspace_dir(&self, episode: u32) -> PathBuf {
+        self.episode_dir(episode).join("workspace")
+    }
+
     pub fn pictures_dir(&self, episode: u32) -> PathBuf {
         self.episode_dir(episode).join("pictures")
     }

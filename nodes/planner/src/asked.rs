@@ -39,6 +39,10 @@ pub struct Asked {
     /// Wall-clock time an episode may use.
     pub budget: Option<Duration>,
     pub pictures: String,
+    /// What an agent is told after a cell: `rich` or `pure`.
+    pub feedback: String,
+    /// Pictures it sees besides those it displays: `on-motion`, `on-demand` or `none`.
+    pub images: String,
     pub planner: Planner,
 }
 
@@ -133,6 +137,8 @@ impl Asked {
             cell_timeout: Duration::from_secs_f64(timeout.0),
             budget: (budget.0 > 0.0).then(|| Duration::from_secs_f64(budget.0)),
             pictures,
+            feedback: one_of(settings, "FEEDBACK", &["rich", "pure"])?,
+            images: one_of(settings, "IMAGES", &["on-demand", "on-motion", "none"])?,
             planner: Planner::read(settings, cwd)?,
         })
     }
@@ -155,6 +161,8 @@ impl Asked {
             "BUDGET_S": self.budget.map_or(0.0, |b| b.as_secs_f64()),
             "MAX_STEPS": self.max_steps,
             "PICTURES": self.pictures,
+            "FEEDBACK": self.feedback,
+            "IMAGES": self.images,
         })
     }
 }
@@ -255,6 +263,18 @@ fn is_run_id(text: &str) -> bool {
     text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
+/// A setting that is one of some words; the first when it is not set.
+fn one_of(settings: &Settings, name: &str, words: &[&str]) -> Result<String, SettingError> {
+    match settings.text(name) {
+        None => Ok(words.first().copied().unwrap_or_default().to_owned()),
+        Some(value) if words.contains(&value.as_str()) => Ok(value),
+        Some(value) => {
+            let expected = words.join(" or ");
+            Err(SettingError::Value { name: name.to_owned(), value, expected })
+        }
+    }
+}
+
 struct Between(u32);
 
 impl std::str::FromStr for Between {
@@ -341,6 +361,7 @@ mod tests {
         assert!(error([("CELL_TIMEOUT_S", "inf")]).contains("above 0"));
         assert!(error([("BUDGET_S", "NaN")]).contains("BUDGET_S"));
         assert!(error([("PICTURES", "all")]).contains("off, ends or calls"));
+        assert!(error([("IMAGES", "all")]).contains("on-demand or on-motion or none"));
         assert!(error([("RUN_ID", "../x")]).contains("RUN_ID"));
         assert!(error([("ROBOT", "libro")]).contains("libero"));
         assert!(error([("SEED", "18446744073709551615")]).contains("largest seed"));

@@ -158,7 +158,12 @@ fn perform(
         }
         Out::Reset(reset) => node.send(&reset),
         Out::Card(card) => node.send(&*card),
-        Out::Cell(cell) => node.send(&cell),
+        Out::Cell(mut cell) => {
+            if let Ok(episode) = u32::try_from(node.episode()) {
+                cell.workspace = desk.dir.workspace_dir(episode).display().to_string();
+            }
+            node.send(&cell)
+        }
         Out::Ended { episode, reason, success } => {
             node.flush()?;
             // The event's own row is in the one batch that follows.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use arrow::array::{RecordBatch, StructArray};
 use ruaflow_record::{
-    RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, row_json, write_atomically,
+    RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, picture_name, row_json,
+    write_atomically,
 };
 use ruaflow_schemas::{Card, Cell, CellResult, Frame};
 use serde_json::{Map, Value};
@@ -46,11 +47,18 @@ pub(crate) fn write(
                         &cell_file(dir, episode, result.index(), "json")?,
                         pretty(json).as_bytes(),
                     )?;
-                    let text = cell_text(&result.to_owned());
+                    let result = result.to_owned();
                     write_atomically(
-                        &cell_file(dir, episode, result.index(), "txt")?,
-                        text.as_bytes(),
+                        &cell_file(dir, episode, result.index, "txt")?,
+                        cell_text(&result).as_bytes(),
                     )?;
+                    for (number, picture) in result.images.iter().enumerate() {
+                        let name = picture_name(number + 1, &picture.name);
+                        write_atomically(
+                            &cell_file(dir, episode, result.index, &name)?,
+                            &picture.png.0,
+                        )?;
+                    }
                 }
             }
         }
@@ -98,7 +106,7 @@ fn pretty(json: Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ruaflow_schemas::LedgerEntry;
+    use ruaflow_schemas::{Bytes, LedgerEntry, Picture};
 
     use super::*;
     use crate::batch::tests::incoming;
@@ -127,6 +135,11 @@ mod tests {
             status: "ok".into(),
             stdout: "1\n".into(),
             ledger: vec![entry],
+            images: vec![Picture {
+                name: "../wrist".into(),
+                png: Bytes(b"a png".to_vec()),
+                ..Picture::default()
+            }],
             ..CellResult::default()
         };
         write_rows(incoming(2, &[result]).check().unwrap());
@@ -134,6 +147,7 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(dir.cells_dir(2).join(name)).unwrap();
         assert_eq!(read("001.py"), "print(1)\n");
         assert_eq!(read("001.txt"), "1\n");
+        assert_eq!(read("001.1-___wrist.png"), "a png");
         let json: Value = serde_json::from_str(&read("001.json")).unwrap();
         assert_eq!(json["status"], "ok");
         assert_eq!(json["ledger"][0]["arguments"]["xyz"][2], 1);

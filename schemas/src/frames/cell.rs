@@ -1,10 +1,11 @@
 //! Planner → cell runner and back: one cell of Python.
 
+use crate::Bytes;
 use crate::frame::{frame, row};
 
 frame! {
     /// Planner → cell runner: run a cell. Answered by one `cell_result` with the same `id`.
-    topic "cell" version 1
+    topic "cell" version 2
     pub struct Cell / CellRef {
         /// Request id.
         id: String,
@@ -14,6 +15,8 @@ frame! {
         code: String,
         /// Deadline, milliseconds; 0 for none. When it passes, the cell's motion is cancelled and the cell is killed.
         timeout_ms: u64,
+        /// Absolute path of the episode's workspace, the only folder whose files the cell sees; empty for none. The cell runner makes it.
+        workspace: String,
     }
 }
 
@@ -41,9 +44,27 @@ row! {
     }
 }
 
+row! {
+    /// A picture for the agent.
+    pub struct Picture / PictureRef {
+        /// What the agent is told it is: a camera, or a number for one it displayed.
+        name: String,
+        /// Camera; empty for a picture that the cell made itself.
+        camera: String,
+        /// Control step pictured.
+        control_step: u64,
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// The picture as a PNG file.
+        png: Bytes,
+    }
+}
+
 frame! {
     /// Cell runner → planner: how a cell ended.
-    topic "cell_result" version 1
+    topic "cell_result" version 2
     pub struct CellResult / CellResultRef {
         /// Id of the cell.
         id: String,
@@ -65,12 +86,16 @@ frame! {
         finish_status: String,
         /// Summary given to `finish`.
         finish_summary: String,
-        /// Names of the pictures the cell asked to show.
-        images: Vec<String>,
+        /// What the agent reads: everything it should know of the cell, in the run's kind of feedback and at most 20,000 characters.
+        feedback: String,
+        /// Pictures the agent sees after the text, in order.
+        images: Vec<Picture>,
         /// Calls made on the robot, in order.
         ledger: Vec<LedgerEntry>,
         /// Control steps used by the cell.
         control_steps: u64,
+        /// What the cell's source tried that a policy has no use for, found without running it: `import:subprocess`, `private-attr:_call`, `escape:__globals__`, `probe:getattr`, `path:/etc/passwd`; at most 40.
+        audit: Vec<String>,
         /// Run time of the cell, nanoseconds.
         elapsed_ns: u64,
         /// The robot's last state in a line of words.

@@ -39,6 +39,8 @@ fn asked(script: &str, episodes: u32) -> Asked {
         cell_timeout: Duration::from_secs(60),
         budget: Some(Duration::from_secs(100)),
         pictures: "off".into(),
+        feedback: "rich".into(),
+        images: "on-demand".into(),
         planner: Planner::Script { script, policy: Policy::default() },
     }
 }
