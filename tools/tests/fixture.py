@@ -17,6 +17,9 @@ WHEELS = {
             "pyarrow/__init__.py": "__version__ = '26'",
         },
     },
+    "requirements-peers.txt": {
+        "openpi_server": {"openpi_server/__init__.py": ""},
+    },
     "requirements-lib.txt": {
         "mujoco": {
             "mujoco/libmujoco.so.3": "library",

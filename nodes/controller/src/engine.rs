@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use ruaflow_robots::{Checked, RobotApi};
-use ruaflow_schemas::{Action, Call, CallResult, Cancel, Card, Observation, event};
+use ruaflow_schemas::{
+    Action, Call, CallResult, Cancel, Card, Chunk, ChunkRequest, Observation, event,
+};
 use serde_json::{Value, json};
 
 use crate::episode::Episode;
@@ -25,11 +27,17 @@ pub struct Timing {
     pub action: Duration,
     /// An action without an answer is sent again, with the same id, this often.
     pub again: Duration,
+    /// A policy without an answer for this long has failed.
+    pub chunk: Duration,
 }
 
 impl Default for Timing {
     fn default() -> Self {
-        Timing { action: Duration::from_secs(10), again: Duration::from_secs(2) }
+        Timing {
+            action: Duration::from_secs(10),
+            again: Duration::from_secs(2),
+            chunk: Duration::from_secs(120),
+        }
     }
 }
 
@@ -39,6 +47,8 @@ pub enum Output {
     Action(Action),
     /// An action once more; the recorder has it already.
     Again(Action),
+    /// What a policy is asked.
+    ChunkRequest(Box<ChunkRequest>),
     Result(Box<CallResult>),
     Event {
         kind: &'static str,
@@ -71,6 +81,8 @@ impl Failure {
 pub struct Engine {
     /// Name of the robot's node, for messages.
     robot: String,
+    /// Name of the policy's node, if there is one.
+    policy: Option<String>,
     timing: Timing,
     api: Option<&'static RobotApi>,
     episode: Option<Episode>,
@@ -98,6 +110,10 @@ struct Running {
     control_steps: u64,
     /// The action that waits for its observation.
     action: Action,
+    /// Id of the chunk that the motion waits for; no action is on its way then.
+    chunk: Option<String>,
+    chunks: u32,
+    /// When the action or the request for a chunk went out.
     sent: Instant,
     again: Instant,
     cancelled: Option<String>,
@@ -107,6 +123,7 @@ impl Engine {
     pub fn new(robot: &str, timing: Timing) -> Self {
         Engine {
             robot: robot.to_owned(),
+            policy: None,
             timing,
             api: None,
             episode: None,
@@ -121,6 +138,13 @@ impl Engine {
         }
     }
 
+    /// Names the node that answers [`ChunkRequest`]s.
+    #[must_use]
+    pub fn with_policy(mut self, node: Option<String>) -> Self {
+        self.policy = node;
+        self
+    }
+
     /// The next thing to send.
     pub fn output(&mut self) -> Option<Output> {
         self.out.pop_front()
@@ -130,7 +154,11 @@ impl Engine {
     pub fn deadline(&self) -> Option<Instant> {
         let running = self.running.as_ref()?;
         let call = running.deadline.filter(|_| running.cancelled.is_none());
-        call.into_iter().chain([running.again, running.sent + self.timing.action]).min()
+        let answer = match running.chunk {
+            Some(_) => running.sent + self.timing.chunk,
+            None => running.again.min(running.sent + self.timing.action),
+        };
+        call.into_iter().chain([answer]).min()
     }
 
     /// A new episode begins.
@@ -196,14 +224,30 @@ impl Engine {
         running.control_steps += 1;
         running.motion.observe(&pose);
         if ended {
+            running.motion.episode_ended(episode.last.terminated);
             self.finish(now);
         } else if let Some(reason) = running.cancelled.take() {
             self.fail(Failure::Cancelled, &reason, now);
         } else {
-            match running.motion.next(&pose) {
-                Some(command) => self.act(command, now),
-                None => self.finish(now),
+            self.go_on(now);
+        }
+    }
+
+    /// A policy's answer.
+    pub fn chunk(&mut self, chunk: &Chunk, now: Instant) {
+        let wanted = |running: &&mut Running| running.chunk.as_ref() == Some(&chunk.id);
+        let Some(running) = self.running.as_mut().filter(wanted) else { return };
+        running.chunk = None;
+        if let Some(reason) = running.cancelled.take() {
+            self.fail(Failure::Cancelled, &reason, now);
+            return;
+        }
+        match commands(chunk) {
+            Ok(commands) => {
+                running.motion.take_chunk(commands);
+                self.go_on(now);
             }
+            Err(message) => self.fail(Failure::ToolError, &message, now),
         }
     }
 
@@ -254,6 +298,13 @@ impl Engine {
         self.fail(Failure::ToolError, &message, now);
     }
 
+    pub fn policy_gone(&mut self, now: Instant) {
+        let Some(node) = self.policy.take() else { return };
+        if self.running.as_ref().is_some_and(|running| running.chunk.is_some()) {
+            self.fail(Failure::ToolError, &format!("node {node:?} is gone"), now);
+        }
+    }
+
     /// A node that sends calls has gone: nobody waits for its motion.
     pub fn caller_gone(&mut self, node: &str) {
         if self.running.as_ref().is_some_and(|running| running.from == node) {
@@ -270,6 +321,10 @@ impl Engine {
     /// Sees to deadlines that have passed.
     pub fn tick(&mut self, now: Instant) {
         let Some(running) = &mut self.running else { return };
+        if running.chunk.is_some() {
+            self.tick_chunk(now);
+            return;
+        }
         if now >= running.sent + self.timing.action {
             let message = format!(
                 "node {:?} has not answered action {} within {:?}",
@@ -282,11 +337,20 @@ impl Engine {
             running.again = now + self.timing.again;
             self.out.push_back(Output::Again(running.action.clone()));
         }
-        if running.deadline.is_some_and(|deadline| now >= deadline) {
-            let allowed = Duration::from_millis(running.call.timeout_ms);
-            running
-                .cancelled
-                .get_or_insert_with(|| format!("the caller's deadline of {allowed:?} has passed"));
+        running.note_deadline(now);
+    }
+
+    /// Nothing moves while a policy thinks, so a cancel need not wait for it.
+    fn tick_chunk(&mut self, now: Instant) {
+        let Some(running) = &mut self.running else { return };
+        running.note_deadline(now);
+        if let Some(reason) = running.cancelled.take() {
+            self.fail(Failure::Cancelled, &reason, now);
+        } else if now >= running.sent + self.timing.chunk {
+            let node = self.policy.as_deref().unwrap_or_default();
+            let message =
+                format!("node {node:?} has not sent actions within {:?}", self.timing.chunk);
+            self.fail(Failure::ToolError, &message, now);
         }
     }
 
@@ -306,7 +370,7 @@ impl Engine {
         let (Some(api), Some(episode)) = (self.api, &self.episode) else {
             return Err(tool_error("no episode has begun".to_owned()));
         };
-        let stateful = api.method(&call.method).is_some_and(|method| method.stateful);
+        let stateful = api.method(&call.method).is_some_and(|method| method.stateful());
         if stateful {
             self.guard(call, episode)?;
         }
@@ -392,11 +456,9 @@ impl Engine {
         call: &Call,
         from: &str,
         checked: Checked,
-        mut motion: Box<dyn Motion>,
+        motion: Box<dyn Motion>,
         now: Instant,
     ) {
-        let Some(episode) = &self.episode else { return };
-        let first = motion.next(&episode.pose());
         self.running = Some(Running {
             call: call.clone(),
             from: from.to_owned(),
@@ -406,11 +468,40 @@ impl Engine {
             deadline: (call.timeout_ms > 0).then(|| now + Duration::from_millis(call.timeout_ms)),
             control_steps: 0,
             action: Action::default(),
+            chunk: None,
+            chunks: 0,
             sent: now,
             again: now + self.timing.again,
             cancelled: None,
         });
-        match first {
+        self.go_on(now);
+    }
+
+    /// Does what the motion wants next.
+    fn go_on(&mut self, now: Instant) {
+        let (Some(running), Some(episode)) = (&mut self.running, &self.episode) else { return };
+        if let Some(prompt) = running.motion.wants_chunk() {
+            if self.policy.is_none() {
+                let message = format!(
+                    "{}() needs a VLA policy, and this dataflow has no node for one",
+                    running.call.method
+                );
+                self.fail(Failure::ToolError, &message, now);
+                return;
+            }
+            running.chunks += 1;
+            let id = format!("{}-{}", running.call.id, running.chunks);
+            let request = ChunkRequest {
+                id: id.clone(),
+                prompt: prompt.to_owned(),
+                observation: episode.last.clone(),
+            };
+            running.chunk = Some(id);
+            running.sent = now;
+            self.out.push_back(Output::ChunkRequest(Box::new(request)));
+            return;
+        }
+        match running.motion.next(&episode.pose()) {
             Some(command) => self.act(command, now),
             None => self.finish(now),
         }
@@ -557,6 +648,42 @@ impl Engine {
     fn robot_is_gone(&self) -> String {
         format!("node {:?} is gone", self.robot)
     }
+}
+
+impl Running {
+    /// Past its deadline a call counts as cancelled.
+    fn note_deadline(&mut self, now: Instant) {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            let allowed = Duration::from_millis(self.call.timeout_ms);
+            self.cancelled
+                .get_or_insert_with(|| format!("the caller's deadline of {allowed:?} has passed"));
+        }
+    }
+}
+
+/// A policy's actions as commands; what goes beyond an action's range is cut to it,
+/// as the benchmark's own controller does.
+fn commands(chunk: &Chunk) -> Result<Vec<Command>, String> {
+    if !chunk.error.is_empty() {
+        return Err(chunk.error.clone());
+    }
+    if chunk.kind != ACTION_KIND {
+        return Err(format!("the policy makes actions of kind {:?}", chunk.kind));
+    }
+    let (rows, rest) = chunk.values.as_chunks::<7>();
+    if rows.is_empty() || !rest.is_empty() || rows.len() != chunk.length as usize {
+        let (count, length) = (chunk.values.len(), chunk.length);
+        return Err(format!("the policy sent {count} numbers for {length} actions of 7"));
+    }
+    action_limits::finite("values", &chunk.values)
+        .map_err(|violation| format!("the policy's actions can't be used: {violation}"))?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            let [dx, dy, dz, rx, ry, rz, gripper] = row.map(|value| value.clamp(-1.0, 1.0));
+            Command { values: [dx, dy, dz, rx, ry, rz], gripper }
+        })
+        .collect())
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ pub fn run() -> Result<()> {
     let planners = node.peers_of("card");
     let callers = node.peers_of("call");
     let robot = robots.first().map_or("robot", String::as_str);
-    let mut engine = Engine::new(robot, timing);
+    let policies = node.peers_of("chunk");
+    let mut engine = Engine::new(robot, timing).with_policy(policies.first().cloned());
     let mut control = None;
     loop {
         let input = node.next(engine.deadline());
@@ -88,6 +89,9 @@ pub fn run() -> Result<()> {
                 if robots.contains(&gone) {
                     engine.robot_gone(now);
                 }
+                if policies.contains(&gone) {
+                    engine.policy_gone(now);
+                }
                 if callers.contains(&gone) {
                     engine.caller_gone(&gone);
                 }
@@ -108,7 +112,10 @@ fn timing(settings: &Settings) -> Result<Timing> {
     let seconds: f64 =
         settings.parse("ACTION_TIMEOUT_S", timing.action.as_secs_f64(), "a number of seconds")?;
     let action = Duration::try_from_secs_f64(seconds).context("setting ACTION_TIMEOUT_S")?;
-    Ok(Timing { action, again: timing.again.min(action / 4) })
+    let seconds: f64 =
+        settings.parse("CHUNK_TIMEOUT_S", timing.chunk.as_secs_f64(), "a number of seconds")?;
+    let chunk = Duration::try_from_secs_f64(seconds).context("setting CHUNK_TIMEOUT_S")?;
+    Ok(Timing { action, again: timing.again.min(action / 4), chunk })
 }
 
 fn open_control(run: &str, orders: Sender<Order>) -> Result<ControlServer> {
@@ -128,6 +135,7 @@ fn take(engine: &mut Engine, frame: &Received, now: Instant) -> Result<(), Schem
         "observation" => engine.observation(frame.row()?, now),
         "call" => engine.call(frame.row()?, &frame.node, now),
         "cancel" => engine.cancel(&frame.row()?),
+        "chunk" => engine.chunk(&frame.row()?, now),
         "card" => engine.card(frame.row()?, now),
         _ => {}
     }
@@ -153,6 +161,7 @@ fn send(node: &mut Node<Order>, output: Output) -> Result<()> {
     match output {
         Output::Action(action) => node.send(&action),
         Output::Again(action) => node.send_live(&action).map(drop),
+        Output::ChunkRequest(request) => node.send(&*request),
         Output::Result(result) => node.send(&*result),
         Output::Event { kind, message, data } => node.event(kind, &message, data),
     }

@@ -2,6 +2,7 @@
 //! command next. Nothing here waits, sends or knows of time.
 
 mod gripper;
+mod policy;
 mod reach;
 mod rotate;
 
@@ -9,6 +10,7 @@ use ruaflow_robots::{Checked, GripperCommand};
 use serde_json::{Map, Value};
 
 pub use self::gripper::{Release, SetGripper};
+pub use self::policy::{Contact, Pick};
 pub use self::reach::Reach;
 pub use self::rotate::Rotate;
 use crate::servo::{Command, Pose};
@@ -24,6 +26,18 @@ pub trait Motion: Send {
     /// What it came to, field by field as in the method's record; `terminated`
     /// and `truncated` are the caller's to add.
     fn outcome(&self, pose: &Pose) -> Map<String, Value>;
+
+    /// The instruction for a policy, when the motion needs an action chunk before
+    /// it can go on; asked before [`next`](Self::next).
+    fn wants_chunk(&self) -> Option<&str> {
+        None
+    }
+
+    /// Takes the action chunk that it wanted.
+    fn take_chunk(&mut self, _commands: Vec<Command>) {}
+
+    /// The episode has ended under the motion, after its last observation.
+    fn episode_ended(&mut self, _terminated: bool) {}
 
     /// Where the gripper is to go, if the motion has such a target.
     fn target(&self) -> Option<[f64; 3]> {
@@ -75,6 +89,8 @@ pub fn start(call: &Checked, from: &Start) -> Result<Box<dyn Motion>, StartError
         "rotate_pitch" => Box::new(Rotate::pitch(call.parse().map_err(arguments)?, from)),
         "set_gripper" => Box::new(SetGripper::new(call.parse().map_err(arguments)?, from)),
         "release" => Box::new(Release::new(call.parse().map_err(arguments)?, from)),
+        "pi0_pick" => Box::new(Pick::new(call.parse().map_err(arguments)?, from)),
+        "pi0_doubled" => Box::new(Contact::new(call.parse().map_err(arguments)?)),
         _ => return Err(StartError::Unknown(method)),
     })
 }

@@ -61,18 +61,33 @@ frame! {
 }
 
 frame! {
+    /// Controller → policy: what to do from here on? Answered by one `chunk` with the same `id`.
+    topic "chunk_request" version 1
+    pub struct ChunkRequest / ChunkRequestRef {
+        /// Request id.
+        id: String,
+        /// Instruction for the policy.
+        prompt: String,
+        /// What the robot measured last; the pictures are to be those of its control step.
+        observation: Observation,
+    }
+}
+
+frame! {
     /// Policy → controller: an action chunk with its source and timing.
-    topic "chunk" version 1
+    topic "chunk" version 2
     pub struct Chunk / ChunkRef {
         /// Request id it answers.
         id: String,
+        /// Why there is no action; empty when there are some.
+        error: String,
         /// Model that made it.
         source: String,
         /// Action kind of its rows, as in `action`.
         kind: String,
         /// Number of actions.
         length: u32,
-        /// `length` actions one after the other, gripper last in each.
+        /// `length` actions one after the other, gripper last in each; as the policy gave them, whatever the robot's limits.
         values: Vec<f64>,
         /// Control step of the observation it was made from.
         control_step: u64,

@@ -1,3 +1,5 @@
+mod policy;
+
 use ruaflow_schemas::{Arm as ArmCard, ArmState};
 
 use super::*;
@@ -14,12 +16,13 @@ struct Rig {
     events: Vec<(String, Value)>,
     results: Vec<CallResult>,
     actions: Vec<Action>,
+    requests: Vec<ChunkRequest>,
 }
 
 impl Rig {
     fn new() -> Self {
         let mut rig = Rig {
-            engine: Engine::new("libero", Timing::default()),
+            engine: Engine::new("libero", Timing::default()).with_policy(Some("vla".into())),
             arm: Arm::obeying(),
             now: Instant::now(),
             control_step: 0,
@@ -27,6 +30,7 @@ impl Rig {
             events: Vec::new(),
             results: Vec::new(),
             actions: Vec::new(),
+            requests: Vec::new(),
         };
         rig.reset("r1");
         rig.events.clear();
@@ -68,6 +72,7 @@ impl Rig {
                     waits = true;
                     assert_eq!(self.actions.last(), Some(&action));
                 }
+                Output::ChunkRequest(request) => self.requests.push(*request),
                 Output::Result(result) => self.results.push(*result),
                 Output::Event { kind, data, .. } => self.events.push((kind.to_owned(), data)),
             }
@@ -397,7 +402,8 @@ fn state_is_answered_at_every_recorded_step() {
         let id = format!("s{step}");
         let result = rig.run(&id, "state", json!({"step": step}));
         assert_eq!(result.error, "");
-        let record = ruaflow_robots::find("libero").unwrap().method("state").unwrap().result;
+        let record =
+            ruaflow_robots::find("libero").unwrap().method("state").unwrap().record().unwrap();
         Value::from(record.complete(&outcome(&result)).unwrap())
     };
     assert_eq!(at(&mut rig, 0)["eef_pos"], json!([0.1, 0.0, 1.0]));

@@ -34,7 +34,7 @@ fn run(arm: &mut Arm, method: &str, arguments: Value) -> Run {
     outcome.insert("terminated".into(), false.into());
     outcome.insert("truncated".into(), false.into());
     // Every field of the table is there, and of its type.
-    checked.method.result.complete(&Value::from(outcome.clone())).unwrap();
+    checked.method.record().unwrap().complete(&Value::from(outcome.clone())).unwrap();
     Run { actions, outcome }
 }
 
