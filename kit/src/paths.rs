@@ -5,17 +5,13 @@ use std::path::PathBuf;
 pub fn home() -> PathBuf {
     match std::env::var_os("RUAFLOW_HOME") {
         Some(home) if !home.is_empty() => home.into(),
-        _ => user_home().join(".cache/ruaflow"),
+        _ => std::env::home_dir().unwrap_or_default().join(".cache/ruaflow"),
     }
 }
 
 /// The packaged LIBERO data, as set-up installs it.
 pub fn data_dir() -> PathBuf {
     home().join("data/libero")
-}
-
-fn user_home() -> PathBuf {
-    std::env::var_os("HOME").filter(|h| !h.is_empty()).map_or_else(|| "/root".into(), PathBuf::from)
 }
 
 /// A folder only this user can enter, for sockets: `$XDG_RUNTIME_DIR/ruaflow`,

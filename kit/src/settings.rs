@@ -24,6 +24,35 @@ pub enum SettingError {
 impl Settings {
     pub const FILE_VARIABLE: &'static str = "RUA_SETTINGS";
 
+    /// Every setting of a run. Keys are not among them: they stay in the environment.
+    pub const NAMES: [&'static str; 25] = [
+        "ROBOT",
+        "SUITE",
+        "TASK",
+        "SEED",
+        "SETTLE",
+        "FROM",
+        "EPISODES",
+        "PLANNER",
+        "POLICY",
+        "PRIMITIVES",
+        "OUT",
+        "RUN_ID",
+        "BUDGET_S",
+        "MAX_STEPS",
+        "CELL_TIMEOUT_S",
+        "CALL_TIMEOUT_S",
+        "PICTURES",
+        "FEEDBACK",
+        "IMAGES",
+        "EGL_DEVICE",
+        "VLA",
+        "VLA_URL",
+        "VLA_MODEL",
+        "VLA_TIMEOUT_S",
+        "CHUNK_TIMEOUT_S",
+    ];
+
     pub fn load() -> Result<Self, SettingError> {
         match std::env::var_os(Self::FILE_VARIABLE) {
             Some(path) if !path.is_empty() => Self::from_file(Path::new(&path)),

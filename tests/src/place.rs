@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use ruaflow_kit::Settings;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -70,18 +71,7 @@ impl Place {
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null());
         // What is the caller's must not decide a test.
-        for setting in [
-            "SUITE",
-            "TASK",
-            "SEED",
-            "SETTLE",
-            "EPISODES",
-            "PLANNER",
-            "POLICY",
-            "OUT",
-            "PICTURES",
-            "RUA_SETTINGS",
-        ] {
+        for setting in Settings::NAMES.into_iter().chain([Settings::FILE_VARIABLE]) {
             command.env_remove(setting);
         }
         command

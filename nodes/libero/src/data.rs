@@ -10,11 +10,6 @@ use thiserror::Error;
 /// The data folder is missing or incomplete.
 #[derive(Debug, Error)]
 pub enum DataError {
-    /// Neither `RUAFLOW_HOME` nor `HOME` is set.
-    #[error(
-        "neither RUAFLOW_HOME nor HOME is set, so the LIBERO data can't be found: set RUAFLOW_HOME"
-    )]
-    NoHome,
     /// A file or folder of a package is not there.
     #[error("LIBERO data incomplete: {what} is missing at {path:?}: run `./rua setup`")]
     Missing {
@@ -40,19 +35,12 @@ pub struct Data {
 }
 
 impl Data {
-    /// Opens `$RUAFLOW_HOME/data/libero`, by default `~/.cache/ruaflow/data/libero`.
+    /// Opens the data that set-up installs, [`ruaflow_kit::data_dir`].
     ///
     /// # Errors
-    /// [`DataError::NoHome`], [`DataError::Missing`].
+    /// [`DataError::Missing`].
     pub fn locate() -> Result<Self, DataError> {
-        let home = match std::env::var_os("RUAFLOW_HOME").filter(|home| !home.is_empty()) {
-            Some(home) => PathBuf::from(home),
-            None => {
-                let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
-                PathBuf::from(home.ok_or(DataError::NoHome)?).join(".cache/ruaflow")
-            }
-        };
-        Self::open(home.join("data/libero"))
+        Self::open(ruaflow_kit::data_dir())
     }
 
     /// Opens the data at `root`.
