@@ -1,0 +1,22 @@
+"""What must be set before MuJoCo and the benchmark are imported; MuJoCo itself."""
+
+import os
+import sys
+from pathlib import Path
+
+from ruaflow_kit import setting
+
+HOME = Path(os.environ.get("RUAFLOW_HOME") or Path.home() / ".cache/ruaflow")
+
+# The installed packages stay as they are, and nobody's own configuration counts.
+sys.dont_write_bytecode = True
+os.environ["NUMBA_CACHE_DIR"] = str(HOME / "cache/numba")
+os.environ["LIBERO_CONFIG_PATH"] = str(HOME / "libero-python/config")
+os.environ["MUJOCO_GL"] = "disable" if setting("PICTURES") == "off" else "egl"
+if (device := setting("EGL_DEVICE")) is not None:
+    os.environ["MUJOCO_EGL_DEVICE_ID"] = device
+sys.path.insert(0, str(HOME / "data/libero"))
+
+import mujoco  # noqa: E402
+
+__all__ = ["mujoco"]
