@@ -139,8 +139,9 @@ mod tests {
         let batch = stamped_batch(1, 0, 0, &[Card { error: "no".into(), ..card.clone() }, card]);
         let path = dir.topic_path(Some(1), "card");
         TopicWriter::create(&path, batch.schema()).unwrap().append(&batch).unwrap();
-        let states: Vec<State> =
-            (0..4).map(|n| State { control_step: n, time_ns: 10 * n, ..State::default() }).collect();
+        let states: Vec<State> = (0..4)
+            .map(|n| State { control_step: n, time_ns: 10 * n, ..State::default() })
+            .collect();
         let batch = stamped_batch(1, 0, 0, &states);
         let path = dir.topic_path(Some(1), "state");
         TopicWriter::create(&path, batch.schema()).unwrap().append(&batch).unwrap();

@@ -237,7 +237,7 @@ fn complete_card(card: Card, reset: &Reset) -> Result<Card, String> {
         suite: reset.suite.clone(),
         task: reset.task,
         seed: reset.seed,
-        settle: reset.settle,
+        settle: if reset.state.is_some() { 0 } else { reset.settle },
         max_control_steps,
         first,
         ..card

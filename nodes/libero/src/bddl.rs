@@ -96,8 +96,15 @@ impl Problem {
     /// # Errors
     /// [`BddlError`] when it can't be read or is no LIBERO problem.
     pub fn read(path: &Path) -> Result<Self, BddlError> {
-        let text = data::read_text("the task's BDDL file", path)?;
-        Self::parse(&text).map_err(|(line, message)| BddlError::Syntax {
+        Self::parse(&data::read_text("the task's BDDL file", path)?, path)
+    }
+
+    /// Parses the text of a file; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`BddlError::Syntax`] when it is no LIBERO problem.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, BddlError> {
+        Self::parse_text(text).map_err(|(line, message)| BddlError::Syntax {
             path: path.to_owned(),
             line,
             message,
@@ -118,7 +125,7 @@ impl Problem {
         self.regions.iter().find(|region| region.name == name)
     }
 
-    fn parse(text: &str) -> Result<Self, Fault> {
+    fn parse_text(text: &str) -> Result<Self, Fault> {
         let root = read_expression(text)?;
         let items = root.list()?;
         match items.first() {
@@ -184,6 +191,24 @@ impl Problem {
     }
 }
 
+/// The last line of a task file that says all of these names, else the first of them;
+/// from 1. A region's full name begins with its target, which its definition leaves out.
+pub(crate) fn line_naming(text: &str, names: &[&str]) -> usize {
+    let text = text.to_lowercase();
+    let says = |line: &str, name: &str| tokens(line).any(|token| token == name);
+    let last = |names: &[&str]| {
+        let lines: Vec<&str> = text.lines().collect();
+        lines.iter().rposition(|line| names.iter().all(|name| says(line, name)))
+    };
+    let Some(first) = names.first() else { return 1 };
+    let ends = first.match_indices('_').map(|(at, _)| &first[at + 1..]);
+    let alone = || std::iter::once(*first).chain(ends).find_map(|name| last(&[name]));
+    last(names).or_else(alone).map_or(1, |index| index + 1)
+}
+
+/// Deeper lists than this are no task; a deep one could not even be dropped.
+const MAX_DEPTH: usize = 32;
+
 /// Line and message.
 type Fault = (usize, String);
 
@@ -232,6 +257,9 @@ fn read_expression(text: &str) -> Result<Expression, Fault> {
                 return Err((line_number, format!("{token:?} after the end of the problem")));
             }
             let finished = match token {
+                "(" if open.len() == MAX_DEPTH => {
+                    return Err((line_number, "lists within lists, too deep".to_owned()));
+                }
                 "(" => {
                     open.push((Vec::new(), line_number));
                     continue;
@@ -414,8 +442,24 @@ mod tests {
 ";
 
     #[test]
+    fn finds_the_line_that_says_a_name() {
+        assert_eq!(line_naming(SMALL, &["bowl_1", "main_table_spot"]), 11);
+        assert_eq!(line_naming(SMALL, &["cabinet_1", "nowhere"]), 8);
+        assert_eq!(line_naming(SMALL, &["other_table_spot"]), 6);
+        assert_eq!((line_naming(SMALL, &["nothing"]), line_naming(SMALL, &[])), (1, 1));
+    }
+
+    #[test]
+    fn a_bottomless_file_is_refused() {
+        for text in ["(".repeat(1 << 20), format!("(define {}", "(a ".repeat(100))] {
+            let (line, message) = Problem::parse_text(&text).expect_err("too deep");
+            assert_eq!((line, message.contains("too deep")), (1, true), "{message}");
+        }
+    }
+
+    #[test]
     fn reads_a_problem() {
-        let problem = Problem::parse(SMALL).expect("the small problem");
+        let problem = Problem::parse_text(SMALL).expect("the small problem");
         assert_eq!(problem.class, "libero_tabletop_manipulation");
         assert_eq!(problem.language, "put the bowl down");
         assert_eq!(problem.objects[0].instances, ["bowl_1", "bowl_2"]);
@@ -441,7 +485,7 @@ mod tests {
     fn a_goal_without_and_is_one_predicate() {
         let text = SMALL
             .replace("(And (On bowl_1 plate_1) (Close cabinet_1_top_region))", "(turnon stove_1)");
-        let problem = Problem::parse(&text).expect("the small problem");
+        let problem = Problem::parse_text(&text).expect("the small problem");
         assert_eq!(problem.goal, [Predicate::TurnOn("stove_1".to_owned())]);
     }
 
@@ -463,7 +507,7 @@ mod tests {
             (String::new(), 1, "empty"),
         ];
         for (text, line, message) in cases {
-            let (found_line, found) = Problem::parse(&text).expect_err(message);
+            let (found_line, found) = Problem::parse_text(&text).expect_err(message);
             assert!(found.contains(message), "{found:?} should contain {message:?}");
             assert_eq!(found_line, line, "{found}");
         }

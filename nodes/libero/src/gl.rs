@@ -1,16 +1,7 @@
 //! MuJoCo's renderer on an EGL context, without a window or a display server.
 
-use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
-use glutin::api::egl::context::PossiblyCurrentContext;
-use glutin::api::egl::device::Device;
-use glutin::api::egl::display::Display;
-use glutin::api::egl::surface::Surface;
-use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
-use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
-use glutin::prelude::{GlDisplay as _, NotCurrentGlContext as _, PossiblyCurrentGlContext as _};
-use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
 use mujoco_rs::mujoco_c::{
     mjr_defaultContext, mjr_freeContext, mjr_makeContext, mjr_readPixels, mjr_render,
     mjr_resizeOffscreen, mjr_setBuffer, mjrContext, mjrRect, mjtCamera, mjtCatBit, mjtFontScale,
@@ -18,6 +9,7 @@ use mujoco_rs::mujoco_c::{
     mjv_freeScene, mjv_makeScene, mjv_updateScene, mjvCamera, mjvOption, mjvScene,
 };
 
+use crate::egl::{Egl, EglDevice, EglError};
 use crate::physics::Physics;
 
 /// The reference's limit of visible geoms.
@@ -26,19 +18,15 @@ const MAX_GEOMS: i32 = 1000;
 /// MuJoCo's context creation writes to globals.
 static CREATION: Mutex<()> = Mutex::new(());
 
-/// No GL context could be made.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "no EGL context for rendering ({0}): install the Debian packages libegl1 and libgl1-mesa-dri"
-)]
-pub struct NoEgl(String);
-
-/// Whether there can be pictures; takes some 0.1 s.
-///
-/// # Errors
-/// [`NoEgl`] says what to install.
-pub fn check() -> Result<(), NoEgl> {
-    Egl::new().map(drop).map_err(|error| NoEgl(error.to_string()))
+/// How much care a picture gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quality {
+    /// As the benchmark's own pictures, pixel by pixel.
+    #[default]
+    Full,
+    /// Without multisampling and reflections: some three times faster, for people
+    /// and video. The pixels differ, so no policy may see it.
+    Preview,
 }
 
 /// An EGL context with MuJoCo's meshes and textures in it, for pictures of any size.
@@ -48,14 +36,25 @@ pub struct Gl {
     mujoco: Box<mjrContext>,
     scene: Box<mjvScene>,
     options: mjvOption,
+    /// Samples a pixel that the model asks for.
+    samples: i32,
+    quality: Quality,
     // Last, so that it outlives MuJoCo's part.
     egl: Egl,
 }
 
 impl Gl {
     /// Uploads the model's meshes and textures; takes about a second.
-    pub fn new(physics: &Physics, width: u32, height: u32) -> Result<Self, NoEgl> {
-        let egl = Egl::new().map_err(|error| NoEgl(error.to_string()))?;
+    ///
+    /// # Errors
+    /// [`EglError`] when this machine cannot render, or not on that device.
+    pub fn new(
+        physics: &Physics,
+        device: &EglDevice,
+        width: u32,
+        height: u32,
+    ) -> Result<Self, EglError> {
+        let egl = Egl::open(device)?;
         let model = physics.view().raw();
         // SAFETY: all three structs are initialised by MuJoCo's own functions before
         // they are read, and a GL context is current on this thread.
@@ -78,7 +77,8 @@ impl Gl {
             // robosuite's groups: 0 collides, 1 is seen.
             options.geomgroup[0] = 0;
             options.geomgroup[1] = 1;
-            let mut gl = Gl { mujoco, scene, options, egl };
+            let (samples, quality) = (mujoco.offSamples, Quality::Full);
+            let mut gl = Gl { mujoco, scene, options, samples, quality, egl };
             gl.grow(width, height);
             Ok(gl)
         }
@@ -95,15 +95,34 @@ impl Gl {
         }
     }
 
+    /// Changes the buffer and what is drawn into it.
+    fn set_quality(&mut self, quality: Quality) {
+        if quality == self.quality {
+            return;
+        }
+        self.quality = quality;
+        let full = quality == Quality::Full;
+        self.scene.flags[mjtRndFlag::mjRND_REFLECTION as usize] = u8::from(full);
+        self.mujoco.offSamples = if full { self.samples } else { 0 };
+        let (width, height) = (self.mujoco.offWidth, self.mujoco.offHeight);
+        // SAFETY: the context is current on this thread. Only a change of size makes
+        // MuJoCo allocate the buffer anew.
+        unsafe {
+            mjr_resizeOffscreen(1, 1, &mut *self.mujoco);
+            mjr_resizeOffscreen(width, height, &mut *self.mujoco);
+        }
+    }
+
     /// Draws what a camera of the model sees, at the poses that `physics` has.
     pub fn draw(
         &mut self,
         physics: &mut Physics,
         camera: usize,
-        width: u32,
-        height: u32,
+        [width, height]: [u32; 2],
+        quality: Quality,
     ) -> Drawing<'_> {
         self.egl.make_current();
+        self.set_quality(quality);
         self.grow(width, height);
         let model: *const _ = physics.view().raw();
         let data: *mut _ = physics.raw_data_mut();
@@ -191,63 +210,5 @@ impl Drawing<'_> {
         let label =
             |rgb: &[u8]| usize::from(rgb[0]) | usize::from(rgb[1]) << 8 | usize::from(rgb[2]) << 16;
         color.chunks_exact(3).map(|rgb| elements.get(label(rgb)).copied().flatten()).collect()
-    }
-}
-
-struct Egl {
-    context: PossiblyCurrentContext,
-    surface: Surface<PbufferSurface>,
-}
-
-impl Egl {
-    /// A context on the first device that gives one; Mesa's software device is among them.
-    fn new() -> glutin::error::Result<Self> {
-        let mut last = glutin::error::ErrorKind::NotSupported("no EGL device").into();
-        for device in Device::query_devices()? {
-            match Self::on(&device) {
-                Ok(egl) => return Ok(egl),
-                Err(error) => {
-                    tracing::debug!(device = device.name(), %error, "EGL device gives no context");
-                    last = error;
-                }
-            }
-        }
-        Err(last)
-    }
-
-    fn on(device: &Device) -> glutin::error::Result<Self> {
-        let attributes = ContextAttributesBuilder::new()
-            .with_profile(GlProfile::Compatibility)
-            .with_context_api(ContextApi::OpenGl(Some(Version::new(2, 0))))
-            .build(None);
-        let config = ConfigTemplateBuilder::new()
-            .with_surface_type(ConfigSurfaceTypes::PBUFFER)
-            .with_alpha_size(0)
-            .with_depth_size(24)
-            .with_stencil_size(8)
-            .build();
-        // Pictures are drawn into MuJoCo's own buffer; the surface only has to exist.
-        let one = NonZeroU32::MIN;
-        let surface = SurfaceAttributesBuilder::<PbufferSurface>::new().build(one, one);
-        // SAFETY: device, display and config are those glutin gave, and no native window is used.
-        unsafe {
-            let display = Display::with_device(device, None)?;
-            let config = display
-                .find_configs(config)?
-                .next()
-                .ok_or_else(|| glutin::error::Error::from(glutin::error::ErrorKind::BadConfig))?;
-            let context = display.create_context(&config, &attributes)?;
-            let surface = display.create_pbuffer_surface(&config, &surface)?;
-            Ok(Egl { context: context.make_current(&surface)?, surface })
-        }
-    }
-
-    /// Another context may have been current on this thread since.
-    fn make_current(&self) {
-        if !self.context.is_current()
-            && let Err(error) = self.context.make_current(&self.surface)
-        {
-            tracing::error!(%error, "the EGL context was lost");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufReader, Read},
+    io::{BufReader, Read, Seek},
     path::{Path, PathBuf},
 };
 
@@ -43,20 +43,26 @@ impl InitStates {
     /// # Errors
     /// [`InitStatesError`].
     pub fn read(path: &Path) -> Result<Self, InitStatesError> {
-        let (header, bytes) = read_member(path, true)?;
-        let unusable =
-            |message: String| InitStatesError::Unusable { path: path.to_owned(), message };
-        let expected = header.rows * header.columns * size_of::<f64>();
+        Self::from_reader(open(path)?).map_err(|message| unusable(path, message))
+    }
+
+    /// Reads the same from anywhere; the error says what is wrong.
+    ///
+    /// # Errors
+    /// A `.npz` without such an array.
+    pub fn from_reader(reader: impl Read + Seek) -> Result<Self, String> {
+        let (header, bytes) = read_member(reader, true)?;
+        let expected = header.bytes()?;
         if bytes.len() != expected {
-            return Err(unusable(format!("{} bytes where {expected} belong", bytes.len())));
+            return Err(format!("{} bytes where {expected} belong", bytes.len()));
         }
         let values: Vec<f64> =
             bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
         if values.iter().any(|value| !value.is_finite()) {
-            return Err(unusable("a number is not finite".to_owned()));
+            return Err("a number is not finite".to_owned());
         }
         if header.rows == 0 || header.columns == 0 {
-            return Err(unusable("the array is empty".to_owned()));
+            return Err("the array is empty".to_owned());
         }
         Ok(Self { values, width: header.columns })
     }
@@ -83,45 +89,71 @@ impl InitStates {
 /// # Errors
 /// [`InitStatesError`].
 pub fn count(path: &Path) -> Result<usize, InitStatesError> {
-    read_member(path, false).map(|(header, _)| header.rows)
+    let (header, _) = read_member(open(path)?, false).map_err(|message| unusable(path, message))?;
+    Ok(header.rows)
 }
+
+/// An archive that unpacks to more than this is no benchmark's.
+const MAX_BYTES: usize = 64 << 20;
 
 struct Header {
     rows: usize,
     columns: usize,
 }
 
-fn read_member(path: &Path, with_values: bool) -> Result<(Header, Vec<u8>), InitStatesError> {
-    let unusable = |message: String| InitStatesError::Unusable { path: path.to_owned(), message };
-    let file = File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => InitStatesError::Missing { path: path.to_owned() },
-        _ => unusable(error.to_string()),
-    })?;
-    let zip_fault = |error: ZipError| unusable(error.to_string());
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(zip_fault)?;
+impl Header {
+    /// Size of the array.
+    fn bytes(&self) -> Result<usize, String> {
+        let bytes =
+            self.rows.checked_mul(self.columns).and_then(|n| n.checked_mul(size_of::<f64>()));
+        bytes.filter(|&bytes| bytes <= MAX_BYTES).ok_or_else(|| {
+            format!("an array of {} x {} numbers is too large", self.rows, self.columns)
+        })
+    }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, InitStatesError> {
+    match File::open(path) {
+        Ok(file) => Ok(BufReader::new(file)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(InitStatesError::Missing { path: path.to_owned() })
+        }
+        Err(error) => Err(unusable(path, error.to_string())),
+    }
+}
+
+fn unusable(path: &Path, message: String) -> InitStatesError {
+    InitStatesError::Unusable { path: path.to_owned(), message }
+}
+
+fn read_member(reader: impl Read + Seek, with_values: bool) -> Result<(Header, Vec<u8>), String> {
+    let zip_fault = |error: ZipError| error.to_string();
+    let mut archive = ZipArchive::new(reader).map_err(zip_fault)?;
     let mut member = archive.by_name("states.npy").map_err(zip_fault)?;
 
-    let mut read =
-        |buffer: &mut [u8]| member.read_exact(buffer).map_err(|error| unusable(error.to_string()));
+    let mut read = |buffer: &mut [u8]| member.read_exact(buffer).map_err(|error| error.to_string());
     let mut start = [0; 10];
     read(&mut start)?;
     if start[..6] != *b"\x93NUMPY" {
-        return Err(unusable("states.npy is no NumPy array".to_owned()));
+        return Err("states.npy is no NumPy array".to_owned());
     }
-    let mut length = usize::from(u16::from_le_bytes([start[8], start[9]]));
+    let length = u16::from_le_bytes([start[8], start[9]]);
     if start[6] > 1 {
-        // From version 2 on the length has four bytes.
+        // From version 2 on the length has four bytes; no header of two numbers needs them.
         let mut high = [0; 2];
         read(&mut high)?;
-        length |= usize::from(u16::from_le_bytes(high)) << 16;
+        if high != [0; 2] {
+            return Err("states.npy has an endless header".to_owned());
+        }
     }
-    let mut header = vec![0; length];
+    let mut header = vec![0; length.into()];
     read(&mut header)?;
-    let header = parse_header(&String::from_utf8_lossy(&header)).map_err(unusable)?;
+    let header = parse_header(&String::from_utf8_lossy(&header))?;
 
     let mut bytes = Vec::new();
     if with_values {
-        member.read_to_end(&mut bytes).map_err(|error| unusable(error.to_string()))?;
+        let room = header.bytes()? as u64 + 1;
+        member.take(room).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
     Ok((header, bytes))
 }

@@ -1,5 +1,6 @@
 //! The LIBERO simulator as a robot of the dataflow.
 
+mod album;
 mod painter;
 
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use ruaflow_schemas::{
 use self::painter::Painter;
 use crate::camera;
 use crate::data::Data;
-use crate::gl;
+use crate::egl::EglDevice;
 use crate::scene::Scene;
 use crate::sim::{self, HORIZON, SimError, Simulator};
-use crate::state::SimState;
+use crate::state::{SimState, nanoseconds};
 
 const ARM: &str = "panda";
 const CONTROL_HZ: f64 = 20.0;
@@ -36,17 +37,30 @@ const CAMERAS: [&str; 2] = ["agentview", "wrist"];
 pub fn run() -> Result<()> {
     // SAFETY: nothing in this process uses MuJoCo yet.
     unsafe { crate::physics::log_to_tracing() };
-    ruaflow_kit::serve(Libero::default())
+    ruaflow_kit::serve(Libero::new(&Settings::load()?))
 }
 
 /// A Panda arm in a LIBERO scene, one episode after another.
-#[derive(Default)]
 pub struct Libero {
     /// The scene of the last episode, kept because compiling one takes a second.
     loaded: Option<Loaded>,
     painter: Painter,
-    /// Whether it is known that there can be pictures, or that none are wanted.
-    pictures_checked: bool,
+    device: EglDevice,
+    /// Whether it is not known yet that there can be pictures.
+    check_pictures: bool,
+}
+
+impl Libero {
+    /// With the settings `PICTURES` and `EGL_DEVICE`.
+    pub fn new(settings: &Settings) -> Self {
+        let device = EglDevice::parse(settings.text("EGL_DEVICE").as_deref());
+        Libero {
+            loaded: None,
+            painter: Painter::new(device.clone()),
+            device,
+            check_pictures: settings.text("PICTURES").as_deref() != Some("off"),
+        }
+    }
 }
 
 struct Loaded {
@@ -109,9 +123,11 @@ impl Loaded {
 
 impl Robot for Libero {
     fn reset(&mut self, reset: &Reset) -> Result<Card> {
-        if !self.pictures_checked {
-            check_pictures()?;
-            self.pictures_checked = true;
+        if self.check_pictures {
+            // A run that is to have pictures says at once when there can be none.
+            let checked = self.device.check();
+            checked.wrap_err("there can be no pictures; PICTURES=off does without")?;
+            self.check_pictures = false;
         }
         let same = |loaded: &Loaded| loaded.suite == reset.suite && loaded.task == reset.task;
         let loaded = match self.loaded.take() {
@@ -126,9 +142,17 @@ impl Robot for Libero {
             }
         };
         let loaded = self.loaded.insert(loaded);
-        loaded.simulator.reset(reset.seed, reset.settle)?;
+        self.painter.forget_pictures();
+        match &reset.state {
+            None => loaded.simulator.reset(reset.seed, reset.settle)?,
+            Some(state) => loaded.simulator.begin_at(&SimState::try_from(state)?)?,
+        }
         loaded.states = vec![Arc::new(loaded.simulator.state())];
         Ok(loaded.card())
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 
     fn step(&mut self, action: &Action) -> Result<Observation, StepError> {
@@ -149,17 +173,7 @@ impl Robot for Libero {
     }
 
     fn state(&mut self) -> Option<State> {
-        let state = self.loaded.as_ref()?.states.last()?;
-        Some(State {
-            control_step: state.control_step,
-            time_ns: nanoseconds(state.time),
-            integration: state.integration.clone(),
-            fixtures: state.fixtures.concat(),
-            visuals: state.visuals.iter().map(|&shown| f64::from(u8::from(shown))).collect(),
-            controller: state.controller.to_vec(),
-            gripper: state.gripper.to_vec(),
-            success: state.success,
-        })
+        self.loaded.as_ref()?.states.last().map(|state| State::from(&**state))
     }
 
     /// Simulated time stands still between actions, so there is nothing to hold.
@@ -171,14 +185,6 @@ impl Robot for Libero {
             Some(state) => self.painter.paint(state.clone(), request, reply),
             None => reply.refuse("the scene has no such control step"),
         }
-    }
-}
-
-/// A run that is to have pictures says at once when there can be none.
-fn check_pictures() -> Result<()> {
-    match Settings::load()?.text("PICTURES").as_deref() {
-        Some("off") => Ok(()),
-        _ => gl::check().wrap_err("there can be no pictures; PICTURES=off does without"),
     }
 }
 
@@ -202,8 +208,4 @@ fn observation(measured: &sim::Observation) -> Observation {
         truncated: measured.truncated,
         success: measured.success,
     }
-}
-
-fn nanoseconds(seconds: f64) -> u64 {
-    (seconds.max(0.0) * 1e9).round() as u64
 }

@@ -29,6 +29,16 @@ pub enum GoalError {
     Empty,
 }
 
+impl GoalError {
+    /// The name that the goal says.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { name } | Self::Undefined { name, .. } => Some(name),
+            Self::Empty => None,
+        }
+    }
+}
+
 /// What must hold for the task to be solved: every condition at once.
 #[derive(Debug, Clone)]
 pub struct Goal {

@@ -6,7 +6,8 @@ use mujoco_rs::mujoco_c::mjtObj;
 use mujoco_rs::wrappers::MjModel;
 
 use crate::camera::Camera;
-use crate::gl::{Gl, NoEgl};
+use crate::egl::{EglDevice, EglError};
+use crate::gl::{Drawing, Gl, Quality};
 use crate::physics::{ModelView, Physics, PhysicsError};
 use crate::scene::Scene;
 use crate::state::SimState;
@@ -24,7 +25,7 @@ pub enum RenderError {
     #[error("the state has {found} {what}, this scene has {expected}")]
     State { what: &'static str, expected: usize, found: usize },
     #[error(transparent)]
-    NoEgl(#[from] NoEgl),
+    Egl(#[from] EglError),
     #[error(transparent)]
     Model(#[from] VisualModelError),
     #[error(transparent)]
@@ -102,6 +103,8 @@ pub struct Picture {
     /// Depth along the optical axis, metres, `height x width`; NaN where nothing was
     /// seen; empty when not asked for.
     pub depth: Vec<f32>,
+    /// Nearest and farthest depth there can be, metres: the camera's clipping planes.
+    pub depth_range: [f64; 2],
     /// Instance per pixel, `height x width`: 0 is background, `i + 1` is entry `i` of
     /// [`RenderScene::instances`]; empty when not asked for.
     pub segmentation: Vec<u32>,
@@ -111,13 +114,14 @@ pub struct Picture {
     pub camera_to_world: [f64; 16],
 }
 
-/// Renders states of one scene.
+/// Renders states of one scene, of as many simulators as there are.
 ///
 /// It has its own data and its own view of the model, so a simulator never waits
 /// for it. The EGL context, one for all sizes, is made for the first picture and
 /// belongs to the thread that asked for it.
 pub struct Renderer {
     scene: RenderScene,
+    device: EglDevice,
     // Before the physics, which it was made from.
     gl: Option<Gl>,
     physics: Physics,
@@ -126,12 +130,24 @@ pub struct Renderer {
 }
 
 impl Renderer {
+    /// A renderer on the first EGL device that works.
+    ///
+    /// # Errors
+    /// [`RenderError::Model`], [`RenderError::Physics`].
     pub fn new(scene: RenderScene) -> Result<Self, RenderError> {
+        Self::on(scene, EglDevice::Any)
+    }
+
+    /// A renderer on a device of one's choice.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; whether the device is there shows at the first picture.
+    pub fn on(scene: RenderScene, device: EglDevice) -> Result<Self, RenderError> {
         let model = scene.visual_model.get()?;
         let toggles = scene.toggle_sites.iter();
         let hidden_alpha = toggles.map(|&site| model.site_rgba()[site][3]).collect();
         let view = ModelView::new(model);
-        Ok(Renderer { scene, gl: None, physics: Physics::new(view)?, hidden_alpha })
+        Ok(Renderer { scene, device, gl: None, physics: Physics::new(view)?, hidden_alpha })
     }
 
     pub fn scene(&self) -> &RenderScene {
@@ -139,11 +155,11 @@ impl Renderer {
     }
 
     /// A picture of `state` from a camera of the model, or one of its short names
-    /// (`wrist`).
+    /// (`wrist`), equal to the benchmark's own.
     ///
     /// # Errors
     /// [`RenderError::UnknownCamera`]; [`RenderError::Size`] when a side is not 1 to
-    /// 2048; [`RenderError::NoEgl`] when this machine cannot render;
+    /// 2048; [`RenderError::Egl`] when this machine cannot render;
     /// [`RenderError::State`] or [`RenderError::Physics`] when the state is not one of
     /// this scene.
     pub fn render(
@@ -154,41 +170,82 @@ impl Renderer {
         height: u32,
         want: Want,
     ) -> Result<Picture, RenderError> {
-        let camera = Camera::find(&self.scene.model, camera).ok_or_else(|| {
-            RenderError::UnknownCamera { name: camera.to_owned(), known: self.scene.cameras() }
-        })?;
-        if !SIDES.contains(&width) || !SIDES.contains(&height) {
-            return Err(RenderError::Size { width, height });
-        }
-        self.apply(state)?;
+        self.render_in(Quality::Full, state, camera, [width, height], want)
+    }
 
-        let gl = match &mut self.gl {
-            Some(gl) => gl,
-            none => none.insert(Gl::new(&self.physics, width, height)?),
-        };
-        let mut drawing = gl.draw(&mut self.physics, camera.id(), width, height);
+    /// As [`Self::render`], in a quality of one's choice.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_in(
+        &mut self,
+        quality: Quality,
+        state: &SimState,
+        camera: &str,
+        [width, height]: [u32; 2],
+        want: Want,
+    ) -> Result<Picture, RenderError> {
+        let camera = self.camera(camera)?;
+        let depth_range = self.depth_range();
+        let mut drawing = self.draw(quality, state, &camera, [width, height])?;
         let mut depth = Vec::new();
         let mut color = drawing.color(want.depth.then_some(&mut depth));
-        let mut segmentation = Vec::new();
-        if want.segmentation {
-            let elements = drawing.elements();
-            segmentation = elements.into_iter().map(|element| self.label(element)).collect();
-        }
+        let elements = if want.segmentation { drawing.elements() } else { Vec::new() };
 
         let row = width as usize;
         flip(&mut color, 3 * row);
         flip(&mut depth, row);
-        flip(&mut segmentation, row);
-        self.to_metres(&mut depth);
+        to_metres(&mut depth, depth_range);
         Ok(Picture {
             width,
             height,
             color,
             depth,
-            segmentation,
+            depth_range,
+            segmentation: self.labels(elements, row),
             intrinsics: camera.intrinsics(width, height),
             camera_to_world: camera.to_world(&self.physics),
         })
+    }
+
+    /// Only the instance labels of a picture, as in [`Picture::segmentation`].
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn segment(
+        &mut self,
+        state: &SimState,
+        camera: &str,
+        [width, height]: [u32; 2],
+    ) -> Result<Vec<u32>, RenderError> {
+        let camera = self.camera(camera)?;
+        let elements = self.draw(Quality::Full, state, &camera, [width, height])?.elements();
+        Ok(self.labels(elements, width as usize))
+    }
+
+    fn camera(&self, name: &str) -> Result<Camera, RenderError> {
+        Camera::find(&self.scene.model, name).ok_or_else(|| RenderError::UnknownCamera {
+            name: name.to_owned(),
+            known: self.scene.cameras(),
+        })
+    }
+
+    fn draw(
+        &mut self,
+        quality: Quality,
+        state: &SimState,
+        camera: &Camera,
+        [width, height]: [u32; 2],
+    ) -> Result<Drawing<'_>, RenderError> {
+        if !SIDES.contains(&width) || !SIDES.contains(&height) {
+            return Err(RenderError::Size { width, height });
+        }
+        self.apply(state)?;
+        let gl = match &mut self.gl {
+            Some(gl) => gl,
+            none => none.insert(Gl::new(&self.physics, &self.device, width, height)?),
+        };
+        Ok(gl.draw(&mut self.physics, camera.id(), [width, height], quality))
     }
 
     fn apply(&mut self, state: &SimState) -> Result<(), RenderError> {
@@ -210,27 +267,35 @@ impl Renderer {
         Ok(())
     }
 
-    fn label(&self, element: Option<(i32, i32)>) -> u32 {
-        match element {
-            Some((kind, id)) if kind == mjtObj::mjOBJ_GEOM as i32 => {
-                self.scene.label_of_geom[id as usize]
-            }
-            _ => 0,
-        }
+    /// Labels of the model's elements, top row first.
+    fn labels(&self, elements: Vec<Option<(i32, i32)>>, row: usize) -> Vec<u32> {
+        let mut labels: Vec<u32> = elements
+            .into_iter()
+            .map(|element| match element {
+                Some((kind, id)) if kind == mjtObj::mjOBJ_GEOM as i32 => {
+                    self.scene.label_of_geom[id as usize]
+                }
+                _ => 0,
+            })
+            .collect();
+        flip(&mut labels, row);
+        labels
     }
 
-    /// Turns numbers of the depth buffer into metres.
-    fn to_metres(&self, depth: &mut [f32]) {
+    fn depth_range(&self) -> [f64; 2] {
         let model = self.physics.view().raw();
-        let near = f64::from(model.vis.map.znear) * model.stat.extent;
-        let far = f64::from(model.vis.map.zfar) * model.stat.extent;
-        for value in depth {
-            let buffer = f64::from(*value);
-            *value = match buffer < 1.0 {
-                true => (near / (1.0 - buffer * (1.0 - near / far))) as f32,
-                false => f32::NAN,
-            };
-        }
+        [model.vis.map.znear, model.vis.map.zfar].map(|plane| f64::from(plane) * model.stat.extent)
+    }
+}
+
+/// Turns numbers of the depth buffer into metres.
+fn to_metres(depth: &mut [f32], [near, far]: [f64; 2]) {
+    for value in depth {
+        let buffer = f64::from(*value);
+        *value = match buffer < 1.0 {
+            true => (near / (1.0 - buffer * (1.0 - near / far))) as f32,
+            false => f32::NAN,
+        };
     }
 }
 

@@ -37,6 +37,14 @@ pub enum PlanError {
     },
 }
 
+impl PlanError {
+    /// The names in the task's statement.
+    pub fn names(&self) -> Vec<&str> {
+        let Self::Impossible { thing, place, .. } = self;
+        [thing.as_str(), place].into_iter().filter(|name| !name.is_empty()).collect()
+    }
+}
+
 /// A thing's pose in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {

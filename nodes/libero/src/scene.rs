@@ -1,20 +1,21 @@
 //! A task's compiled scene, and how an episode in it starts.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use mujoco_rs::{error::MjModelError, wrappers::MjModel};
 use thiserror::Error;
 
 use crate::{
-    bddl::{BddlError, Problem},
+    bddl::{self, BddlError, Problem},
     data::Data,
     init_states::{InitStates, InitStatesError},
     mjcf::{self, Composition, MjcfError},
     names::{NameError, SceneNames},
     physics::Physics,
     plant::{HOME, HOME_FINGERS},
+    predicates::Goal,
     rng::NumpyRandom,
-    sampler::{Crowded, Extent, Placement, PlacementPlan, PlanError},
+    sampler::{Crowded, Extent, Placement, PlacementPlan},
     suites::{self, SuiteError, Task, TaskError},
     visual_model::{self, VisualModel},
 };
@@ -34,9 +35,19 @@ pub enum SceneError {
     /// The initial states can't be used.
     #[error(transparent)]
     InitStates(#[from] InitStatesError),
-    /// The model can't be composed.
+    /// A model file can't be used.
     #[error(transparent)]
-    Mjcf(#[from] MjcfError),
+    Mjcf(MjcfError),
+    /// The task file names what the benchmark or the scene does not have.
+    #[error("{path:?}, line {line}: {reason}")]
+    Task {
+        /// The task file.
+        path: PathBuf,
+        /// The line that names it, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// MuJoCo refuses the model.
     #[error("MuJoCo can't compile {suite} task {task}: {source}: run `./rua setup`")]
     Compile {
@@ -50,9 +61,6 @@ pub enum SceneError {
     /// The model lacks a part.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The task's start can't be sampled.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
     /// The initial states belong to another model.
     #[error(
         "{suite} task {task}: an initial state has {found} numbers, the scene needs {expected}: run `./rua setup`"
@@ -106,6 +114,8 @@ pub struct Scene {
     pub problem: Problem,
     /// Ids and addresses.
     pub names: SceneNames,
+    /// What must hold for the task to be solved.
+    pub goal: Goal,
     /// The states that episodes start from.
     pub init_states: InitStates,
     plan: PlacementPlan,
@@ -146,8 +156,14 @@ impl Scene {
             Err(TaskError::Suite(error)) => return Err(error.into()),
             Err(TaskError::Bddl(error)) => return Err(error.into()),
         };
-        let composition = mjcf::compose(data, &problem)?;
-        let plan = PlacementPlan::new(&problem, &composition)?;
+        let composition = mjcf::compose(data, &problem).map_err(|error| match error {
+            MjcfError::UnknownCategory { ref category, .. } => fault(&task, &[category], &error),
+            MjcfError::UnknownWorkspace { ref class } => fault(&task, &[class], &error),
+            MjcfError::NoRanges { ref region } => fault(&task, &[region], &error),
+            other => SceneError::Mjcf(other),
+        })?;
+        let plan = PlacementPlan::new(&problem, &composition)
+            .map_err(|error| fault(&task, &error.names(), &error))?;
         let init_states = InitStates::read(&task.init_states)?;
         let mut model = MjModel::from_xml_string(&composition.physics_xml).map_err(|source| {
             SceneError::Compile { suite: task.suite.clone(), task: task.index, source }
@@ -158,6 +174,8 @@ impl Scene {
             return Err(SceneError::Width { suite: task.suite, task: task.index, found, expected });
         }
         let names = SceneNames::find(&model, &composition, &problem.regions)?;
+        let goal = Goal::new(&problem, &names)
+            .map_err(|error| fault(&task, error.name().as_slice(), &error))?;
         let hidden = hidden_sites(&model, &composition)?;
         visual_model::hide_sites(&mut model, &hidden);
         let joint_draws = joint_draws(&model, &plan)?;
@@ -168,6 +186,7 @@ impl Scene {
             task,
             problem,
             names,
+            goal,
             init_states,
             plan,
             joint_draws,
@@ -307,6 +326,13 @@ impl Scene {
         }
         fixtures
     }
+}
+
+/// An error at the line of the task file that says these names.
+fn fault(task: &Task, names: &[&str], error: &dyn std::error::Error) -> SceneError {
+    let text = std::fs::read_to_string(&task.bddl).unwrap_or_default();
+    let line = bddl::line_naming(&text, names);
+    SceneError::Task { path: task.bddl.clone(), line, reason: error.to_string() }
 }
 
 /// The sites of gripper, objects and fixtures, which the reference hides at every reset.

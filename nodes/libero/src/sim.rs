@@ -6,7 +6,6 @@ use crate::catalog::Articulation;
 use crate::names::SceneObject;
 use crate::physics::{ModelView, PhysicsError};
 use crate::plant::{ControlState, Plant};
-use crate::predicates::{Goal, GoalError};
 use crate::render::RenderScene;
 use crate::scene::{Scene, SceneError};
 use crate::state::SimState;
@@ -27,8 +26,6 @@ pub enum SimError {
     State { what: &'static str, expected: usize, found: usize },
     #[error(transparent)]
     Scene(#[from] SceneError),
-    #[error(transparent)]
-    Goal(#[from] GoalError),
     #[error(transparent)]
     Physics(#[from] PhysicsError),
 }
@@ -81,9 +78,8 @@ pub struct Observation {
 
 /// One task, under control of its arm and judged by its goal.
 pub struct Simulator {
-    scene: Scene,
+    scene: Arc<Scene>,
     plant: Plant,
-    goal: Goal,
     /// Bodies of the fixtures.
     fixtures: Vec<usize>,
     toggles: Vec<Toggle>,
@@ -102,10 +98,14 @@ struct Toggle {
 }
 
 impl Simulator {
-    /// Must be reset before it is stepped.
-    pub fn new(scene: Scene) -> Result<Self, SimError> {
+    /// Must be reset before it is stepped. Takes a [`Scene`] of its own, or shares one
+    /// with others: 10 MB each, instead of the model's size.
+    ///
+    /// # Errors
+    /// [`SimError::Physics`] when there is no memory left.
+    pub fn new(scene: impl Into<Arc<Scene>>) -> Result<Self, SimError> {
+        let scene = scene.into();
         let view = ModelView::new(Arc::clone(&scene.model));
-        let goal = Goal::new(&scene.problem, &scene.names)?;
         let objects = &scene.names.objects;
         let fixtures = objects.iter().filter(|object| object.fixture).map(|object| object.body);
         let fixtures = fixtures.collect();
@@ -115,7 +115,6 @@ impl Simulator {
         Ok(Simulator {
             scene,
             plant,
-            goal,
             fixtures,
             toggles,
             visuals,
@@ -131,6 +130,9 @@ impl Simulator {
 
     /// Starts the episode of `seed`, as the reference does, and then waits `settle`
     /// control steps with the gripper opening; control step 0 comes after them.
+    ///
+    /// # Errors
+    /// [`SimError::Scene`] when the seed is not below 2^32, or something finds no place.
     pub fn reset(&mut self, seed: u64, settle: u32) -> Result<(), SimError> {
         self.scene.reset(self.plant.physics_mut(), seed)?;
         self.plant.begin();
@@ -163,7 +165,7 @@ impl Simulator {
         self.control_step += 1;
         // Before the poses are brought up to date: the reference's judge sees those
         // of the last substep's beginning.
-        self.judged = self.goal.each(self.plant.physics());
+        self.judged = self.scene.goal.each(self.plant.physics());
         self.success = self.judged.iter().all(|&holds| holds);
         self.finish_step();
         Ok(())
@@ -241,6 +243,16 @@ impl Simulator {
         self.control_step = state.control_step;
         self.success = state.success;
         self.judged.clear();
+        Ok(())
+    }
+
+    /// Starts an episode in a recorded state; control steps count from 0 again.
+    ///
+    /// # Errors
+    /// As [`Self::restore`].
+    pub fn begin_at(&mut self, state: &SimState) -> Result<(), SimError> {
+        self.restore(state)?;
+        self.control_step = 0;
         Ok(())
     }
 

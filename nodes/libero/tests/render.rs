@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libero::data::Data;
+use libero::egl::{self, EglDevice};
+use libero::gl::Quality;
 use libero::render::{Picture, RenderError, Renderer, Want};
 use libero::scene::Scene;
 use libero::sim::Simulator;
@@ -28,7 +30,7 @@ fn simulator(suite: &str, task: usize) -> Simulator {
 fn unless_no_egl<T>(result: Result<T, RenderError>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
-        Err(RenderError::NoEgl(error)) => {
+        Err(RenderError::Egl(error)) => {
             eprintln!("SKIPPED: {error}");
             None
         }
@@ -154,6 +156,64 @@ fn pictures_follow_the_state_and_leave_the_simulator_alone() {
 }
 
 #[test]
+fn a_preview_is_another_picture_and_leaves_the_full_one_as_it_is() {
+    let _turn = my_turn();
+    let sim = simulator("libero_spatial", 0);
+    let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
+    let state = sim.state();
+    let mut picture = |quality| renderer.render_in(quality, &state, "agentview", [128, 96], ALL);
+    let Some(full) = unless_no_egl(picture(Quality::Full)) else { return };
+    let preview = picture(Quality::Preview).expect("a preview");
+    assert_ne!(preview.color, full.color);
+    let apart: f64 =
+        preview.color.iter().zip(&full.color).map(|(a, b)| f64::from(a.abs_diff(*b))).sum();
+    assert!(apart / (preview.color.len() as f64) < 12.0, "it shows the same scene");
+    assert_eq!(picture(Quality::Full).expect("the first again"), full);
+    let labels = renderer.segment(&state, "agentview", [128, 96]).expect("labels");
+    assert_eq!(labels, full.segmentation);
+}
+
+#[test]
+fn simulators_of_a_scene_share_a_renderer() {
+    let _turn = my_turn();
+    let data = Data::locate().expect("the LIBERO data; `./rua setup` fetches it");
+    let scene = std::sync::Arc::new(Scene::load(&data, "libero_goal", 7).expect("the scene"));
+    let mut sims = [0, 1].map(|seed| {
+        let mut sim = Simulator::new(scene.clone()).expect("the simulator");
+        sim.reset(seed, 0).expect("a reset");
+        sim
+    });
+    let mut renderer = Renderer::new(sims[0].render_scene()).expect("a renderer");
+    let mut picture =
+        |sim: &Simulator| renderer.render(&sim.state(), "agentview", 64, 64, Want::default());
+    let Some(first) = unless_no_egl(picture(&sims[0])) else { return };
+    let second = picture(&sims[1]).expect("a picture");
+    assert_ne!(first.color, second.color, "the fixtures stand elsewhere");
+    sims[1].step(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0]).expect("a step");
+    assert_eq!(picture(&sims[0]).expect("a picture").color, first.color);
+}
+
+#[test]
+fn a_device_that_egl_does_not_list_is_refused_with_the_list() {
+    let _turn = my_turn();
+    let Ok(devices) = egl::devices() else {
+        eprintln!("SKIPPED: no EGL");
+        return;
+    };
+    let sim = simulator("libero_object", 0);
+    let mut on = |device: &str| {
+        let device = EglDevice::parse(Some(device));
+        let mut renderer = Renderer::on(sim.render_scene(), device).expect("a renderer");
+        renderer.render(&sim.state(), "wrist", 16, 16, Want::default())
+    };
+    for absent in ["99", "voodoo"] {
+        let refused = on(absent).expect_err("no such device").to_string();
+        assert!(refused.contains(absent) && refused.contains(&devices[0]), "{refused}");
+    }
+    assert!(on(&devices[0]).is_ok() || devices.len() > 1, "the device by its name");
+}
+
+#[test]
 fn refuses_what_it_cannot_picture() {
     let _turn = my_turn();
     let sim = simulator("libero_spatial", 0);
@@ -195,6 +255,6 @@ fn without_egl_it_says_what_to_install() {
     let sim = simulator("libero_object", 0);
     let mut renderer = Renderer::new(sim.render_scene()).expect("a renderer");
     let error = renderer.render(&sim.state(), "wrist", 64, 64, ALL).expect_err("no EGL here");
-    assert!(matches!(error, RenderError::NoEgl(_)), "{error}");
+    assert!(matches!(error, RenderError::Egl(_)), "{error}");
     assert!(error.to_string().contains("libegl1 and libgl1-mesa-dri"), "{error}");
 }

@@ -4,7 +4,9 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use libero::data::Data;
 use libero::scene::Scene;
+use libero::scenes::Scenes;
 use libero::sim::{Finish, HORIZON, SimError, Simulator};
+use libero::state::SimState;
 
 const WAIT: [f64; 7] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0];
 
@@ -85,6 +87,49 @@ fn stepping_on_from_a_saved_state_gives_the_same_bits() {
             assert_eq!(other.observation(), sim.observation());
         }
     }
+}
+
+#[test]
+fn an_episode_begins_in_a_recorded_state() {
+    let mut sim = borrow(&STOVE);
+    sim.reset(3, 1).expect("a reset");
+    for step in 0..6 {
+        sim.step(&action(step)).expect("a step");
+    }
+    let recorded = ruaflow_schemas::State::from(&sim.state());
+    sim.step(&action(6)).expect("a step");
+    let expected = sim.state();
+
+    sim.reset(8, 0).expect("a reset");
+    let state = SimState::try_from(&recorded).expect("a state");
+    sim.begin_at(&state).expect("a state of this scene");
+    assert_eq!((sim.observation().control_step, state.control_step), (0, 6));
+    sim.step(&action(6)).expect("a step");
+    assert_eq!(sim.state(), SimState { control_step: 1, ..expected });
+}
+
+#[test]
+fn simulators_share_a_scene_and_do_not_meet() {
+    let scenes = Scenes::new(Data::locate().expect("the LIBERO data"));
+    let scene = scenes.get("libero_goal", 7).expect("the scene");
+    let again = scenes.get("LIBERO_goal", 7).expect("the scene");
+    assert!(std::sync::Arc::ptr_eq(&scene, &again));
+    let mut sims = [0, 1].map(|_| Simulator::new(scene.clone()).expect("a simulator"));
+    let [first, second] = &mut sims;
+    first.reset(0, 2).expect("a reset");
+    let before = first.state();
+    // Another seed puts the fixtures elsewhere and, in time, lights the burner.
+    second.reset(1, 2).expect("a reset");
+    assert_ne!(first.state().fixtures, second.state().fixtures);
+    let knob = scene.names.object("flat_stove_1").expect("a stove").joints[0].qpos;
+    second.plant_mut().physics_mut().qpos_mut()[knob] = 1.0;
+    second.step(&WAIT).expect("a step");
+    assert_eq!((second.state().visuals, first.state().visuals.clone()), (vec![true], vec![false]));
+    assert_eq!(first.state(), before);
+
+    let weak = std::sync::Arc::downgrade(&scene);
+    drop((scene, again, sims));
+    assert!(weak.upgrade().is_none(), "the last one to let go frees it");
 }
 
 #[test]

@@ -49,12 +49,20 @@ impl MjcfError {
     }
 }
 
+/// A mesh or texture that a model file names and that is not there.
+pub(super) fn missing_file(path: &Path, name: &str) -> MjcfError {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let line = text.lines().position(|line| line.contains(name)).map_or(1, |index| index + 1);
+    MjcfError::model(path, format!("line {line}: there is no file {name:?}"))
+}
+
 /// Reads a file, keeping elements and attributes only.
 pub(super) fn read(path: &Path) -> Result<Element, MjcfError> {
     let text = data::read_text("a model file", path)?;
     let config = ParserConfig::new().ignore_comments(true);
     let mut root = Element::parse_with_config(text.as_bytes(), config)
-        .map_err(|error| MjcfError::model(path, error.to_string().replace('\n', " ")))?;
+        // Its words begin with line and column.
+        .map_err(|error| MjcfError::model(path, format!("line {error}").replace('\n', " ")))?;
     drop_text(&mut root);
     Ok(root)
 }

@@ -71,8 +71,11 @@ impl Part {
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
         let mut assets = HashSet::new();
         for asset in dom::children_mut(part.section_mut("asset")) {
-            if let Some(file) = dom::get(asset, "file") {
-                let file = format!("{}/{file}", folder.display());
+            if let Some(name) = dom::get(asset, "file") {
+                let file = format!("{}/{name}", folder.display());
+                if !Path::new(&file).is_file() {
+                    return Err(dom::missing_file(path, name));
+                }
                 dom::set(asset, "file", file);
             }
             assets.insert(asset_key(asset));
@@ -201,11 +204,28 @@ fn inline_defaults(element: &mut Element, defaults: &Defaults) -> Result<(), Str
 mod tests {
     use super::*;
 
-    fn part(text: &str) -> Part {
+    /// Reads a model beside whose file lie `a.png`, `b.png` and `m.stl`.
+    fn read(text: &str) -> Result<Part, MjcfError> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("part.xml");
+        for asset in ["a.png", "b.png", "m.stl"] {
+            std::fs::write(folder.path().join(asset), "").expect("a file");
+        }
         std::fs::write(&path, text).expect("a file");
-        Part::read(&path).expect("a part")
+        Part::read(&path)
+    }
+
+    fn part(text: &str) -> Part {
+        read(text).expect("a part")
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named_with_the_line() {
+        let text = "<mujoco><asset>\n<mesh file='m.stl'/>\n<mesh file='n.stl'/></asset></mujoco>";
+        let error = read(text).expect_err("no such mesh").to_string();
+        assert!(error.contains("line 3") && error.contains("n.stl"), "{error}");
+        let error = read("<mujoco>\n<asset>").expect_err("torn").to_string();
+        assert!(error.contains("line 2"), "{error}");
     }
 
     #[test]
