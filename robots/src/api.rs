@@ -1,5 +1,6 @@
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One robot's API: the table everything else is made from.
@@ -47,7 +48,8 @@ impl RobotApi {
 }
 
 /// Which of a robot's methods an agent has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Primitives {
     #[default]
     Full,

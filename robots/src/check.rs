@@ -56,6 +56,22 @@ impl RobotApi {
         Ok(Checked { method, args: checked })
     }
 
+    /// Checks one argument by itself, for those who know only some of a call's values.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_argument(&self, method: &str, name: &str, arg: &Arg) -> Result<(), ArgError> {
+        let unknown = || ArgError::UnknownMethod { robot: self.name, method: method.to_owned() };
+        let method = self.method(method).ok_or_else(unknown)?;
+        let unknown =
+            || ArgError::UnknownArgument { method: method.name, name: name.to_owned() };
+        let param = method.param(name).ok_or_else(unknown)?;
+        if *arg == Arg::None && param.default == Default::None {
+            return Ok(());
+        }
+        self.check_value(method, param, arg).map(|_| ())
+    }
+
     /// [`check`](Self::check) for arguments that came as a JSON object.
     ///
     /// # Errors

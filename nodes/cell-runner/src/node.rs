@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use eyre::{Context as _, Result, bail};
 use ruaflow_kit::{Input, Node, Received, Settings};
-use ruaflow_schemas::{CallResult, Card, Cell, Observation, event};
+use ruaflow_robots::Primitives;
+use ruaflow_schemas::{CallResult, CameraFrame, Card, Cell, Observation, Segment, event};
 use serde_json::json;
 
 use crate::child::{Child, ChildConfig, ChildEvent};
-use crate::runner::{Outgoing, Runner, Spawn};
+use crate::feedback::{Feedback, Images};
+use crate::runner::{Outgoing, Peers, Runner, Spawn};
 
 /// A child's generation and what it said.
 type Local = (u64, ChildEvent);
@@ -23,6 +25,11 @@ pub fn run() -> Result<()> {
     let call_timeout_s: f64 = settings.parse("CALL_TIMEOUT_S", 100.0, "a number of seconds")?;
     let call_timeout = Duration::try_from_secs_f64(call_timeout_s)
         .with_context(|| format!("setting CALL_TIMEOUT_S is {call_timeout_s}"))?;
+    let primitives: Primitives =
+        settings.parse("PRIMITIVES", Primitives::Full, "full or no-vla")?;
+    let feedback: Feedback = settings.parse("FEEDBACK", Feedback::Rich, "rich or pure")?;
+    let images: Images =
+        settings.parse("IMAGES", Images::OnDemand, "on-motion, on-demand or none")?;
     let config = ChildConfig {
         // Also the right binary after a rebuild has replaced the file.
         program: "/proc/self/exe".into(),
@@ -39,6 +46,12 @@ pub fn run() -> Result<()> {
         })
     });
     let mut runner = Runner::new(spawn, call_timeout)?;
+    runner.offer(primitives);
+    runner.report(feedback, images);
+    runner.connect(Peers {
+        robot: node.peers_of("frame").into_iter().next(),
+        perception: node.peers_of("segment").into_iter().next(),
+    });
     loop {
         let ended = match step(&mut node, &mut runner) {
             Ok(ended) => ended,
@@ -51,8 +64,17 @@ pub fn run() -> Result<()> {
             match outgoing {
                 Outgoing::Call(call) => node.send(&call)?,
                 Outgoing::Cancel(cancel) => node.send(&cancel)?,
-                Outgoing::CellResult(result) => node.send(&result)?,
+                // Pictures are recorded with the cell's result, if the agent saw them.
+                Outgoing::FrameRequest(request) => node.send_live(&request).map(drop)?,
+                Outgoing::SegmentRequest(request) => node.send_live(&*request).map(drop)?,
+                Outgoing::CellResult(result) => node.send(&*result)?,
                 Outgoing::Warning(text) => node.event(event::WARNING, &text, json!({}))?,
+                Outgoing::Layers(layers) => {
+                    let standing = layers.iter().filter(|layer| layer.holds);
+                    let names: Vec<&str> = standing.map(|layer| layer.wall.name()).collect();
+                    let text = format!("cells run behind {}", names.join(", "));
+                    node.event(event::SANDBOX, &text, json!({ "layers": layers }))?;
+                }
             }
         }
         if ended {
@@ -83,6 +105,14 @@ fn on_frame(runner: &mut Runner, frame: &Received) -> Result<()> {
         "cell" => runner.on_cell(episode, frame.row::<Cell>()?),
         "result" => runner.on_result(episode, frame.row::<CallResult>()?)?,
         "observation" => runner.on_observation(episode, &frame.row::<Observation>()?),
+        "frame" => {
+            // Most frames are for others; those are not copied.
+            let rows = frame.rows::<CameraFrame>()?;
+            if runner.wants_frame(rows.first()?.id()) {
+                runner.on_frame(frame.row::<CameraFrame>()?)?;
+            }
+        }
+        "segment" => runner.on_segment(frame.row::<Segment>()?)?,
         topic => tracing::debug!(topic, "input is not used"),
     }
     Ok(())

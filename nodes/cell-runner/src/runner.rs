@@ -1,33 +1,47 @@
 //! What the node does, apart from dora: cells in, calls out, results back.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use ruaflow_robots::{RobotApi, UnknownRobot};
+use ruaflow_robots::{Primitives, UnknownRobot};
 use ruaflow_schemas::{
-    Call, CallResult, Cancel, Card, Cell, CellResult, Event, LedgerEntry, Observation, event,
+    Call, Cancel, Card, Cell, CellResult, Event, FrameRequest, Observation, SegmentRequest, event,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::child::{Child, ChildEvent, Exit, SpawnError};
-use crate::protocol::{Answer, Refusal};
-use crate::running::{End, GRACE, PendingCall, Running, Stop, Why, nanoseconds};
+use crate::audit::Audit;
+use crate::child::{ChildEvent, Exit, SpawnError};
+use crate::children::Children;
+use crate::episode::Episode;
+use crate::eyes::Eyes;
+use crate::running::{End, GRACE, Running, Stop, Why};
+use crate::sandbox::{Layer, Wall};
+use crate::segments::Segments;
 use crate::state;
+use crate::turn::Turns;
 
-/// Who holds the lease that this node calls with.
-const CALLER: &str = "cell";
-
-/// How long the controller may take beyond a call's own limit before it counts
-/// as silent.
-const CALL_MARGIN: Duration = Duration::from_secs(2);
+pub use crate::children::Spawn;
 
 /// What the node sends.
 #[derive(Debug, Clone)]
 pub enum Outgoing {
     Call(Call),
     Cancel(Cancel),
-    CellResult(CellResult),
+    FrameRequest(FrameRequest),
+    SegmentRequest(Box<SegmentRequest>),
+    CellResult(Box<CellResult>),
     Warning(String),
+    /// The walls around the cells.
+    Layers(Vec<Layer>),
+}
+
+/// The nodes that serve cells beside the controller, as the dataflow has them.
+#[derive(Debug, Clone, Default)]
+pub struct Peers {
+    /// Makes pictures.
+    pub robot: Option<String>,
+    /// Finds things in them.
+    pub perception: Option<String>,
 }
 
 /// Why the node cannot go on.
@@ -41,40 +55,36 @@ pub enum RunnerError {
     Robot(#[from] UnknownRobot),
 }
 
-/// Starts a child whose events carry the given generation.
-pub type Spawn = Box<dyn FnMut(u64) -> Result<Child, SpawnError>>;
+/// The node that finds things in pictures.
+#[derive(Default)]
+pub(crate) struct Perception {
+    pub(crate) node: Option<String>,
+    pub(crate) gone: bool,
+}
 
 /// Runs the cells of one episode after the other.
 pub struct Runner {
-    spawn: Spawn,
-    child: Child,
-    /// Counts children; events of an earlier one are stale.
-    generation: u64,
+    pub(crate) child: Children,
     /// The child has got its robot, so it belongs to the present episode.
     initialised: bool,
-    ready: bool,
+    /// The walls around cells, until an episode's records have them.
+    layers: Option<Vec<Layer>>,
     /// Its namespace went between two cells.
     lost: bool,
-    call_timeout: Duration,
-    episode: Option<Episode>,
-    running: Option<Running>,
+    pub(crate) call_timeout: Duration,
+    pub(crate) primitives: Primitives,
+    pub(crate) episode: Option<Episode>,
+    pub(crate) running: Option<Running>,
     /// A cell that overtook the card of its episode.
     early: Option<(i64, Cell)>,
     /// Calls sent by this process, for ids.
-    calls: u64,
-    controller_gone: bool,
-    out: VecDeque<Outgoing>,
-}
-
-struct Episode {
-    number: i64,
-    card: Card,
-    api: &'static RobotApi,
-    latest: Observation,
-    /// Observation at the end of each recorded step.
-    steps: BTreeMap<u64, Observation>,
-    /// Why nothing may move any more, from the planner or an emergency stop.
-    over: Option<String>,
+    pub(crate) calls: u64,
+    pub(crate) controller_gone: bool,
+    pub(crate) eyes: Eyes,
+    pub(crate) perception: Perception,
+    pub(crate) segments: Segments,
+    pub(crate) turns: Turns,
+    pub(crate) out: VecDeque<Outgoing>,
 }
 
 impl Runner {
@@ -82,23 +92,36 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::Spawn`].
-    pub fn new(mut spawn: Spawn, call_timeout: Duration) -> Result<Self, RunnerError> {
-        let child = spawn(0)?;
+    pub fn new(spawn: Spawn, call_timeout: Duration) -> Result<Self, RunnerError> {
         Ok(Self {
-            spawn,
-            child,
-            generation: 0,
+            child: Children::new(spawn)?,
             initialised: false,
-            ready: false,
+            layers: None,
             lost: false,
             call_timeout,
+            primitives: Primitives::Full,
             episode: None,
             running: None,
             early: None,
             calls: 0,
             controller_gone: false,
+            eyes: Eyes::new(call_timeout),
+            perception: Perception::default(),
+            segments: Segments::default(),
+            turns: Turns::default(),
             out: VecDeque::new(),
         })
+    }
+
+    /// Says which methods the cells have; before the first card.
+    pub fn offer(&mut self, primitives: Primitives) {
+        self.primitives = primitives;
+    }
+
+    /// Says which nodes there are; before the first card.
+    pub fn connect(&mut self, peers: Peers) {
+        self.eyes.connect(peers.robot);
+        self.perception.node = peers.perception;
     }
 
     /// What is to be sent, oldest first.
@@ -109,7 +132,8 @@ impl Runner {
     /// When [`on_time`](Self::on_time) wants to be called.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.running.as_ref().and_then(Running::deadline)
+        let running = self.running.as_ref().and_then(Running::deadline);
+        running.into_iter().chain(self.eyes.deadline()).min()
     }
 
     /// A new episode, with an empty namespace. `number` is the frame's episode,
@@ -126,22 +150,18 @@ impl Runner {
         if let Some(running) = self.running.take() {
             let mut result = running.into_result();
             "a new episode began".clone_into(&mut result.error);
-            self.out.push_back(Outgoing::CellResult(result));
+            self.out.push_back(Outgoing::CellResult(Box::new(result)));
         }
         if self.initialised {
             self.respawn()?;
         }
         self.lost = false;
-        self.child.init(api.name);
+        self.child.init(api.name, self.primitives);
         self.initialised = true;
-        self.episode = Some(Episode {
-            number,
-            latest: card.first.clone(),
-            steps: BTreeMap::from([(0, card.first.clone())]),
-            card,
-            api,
-            over: None,
-        });
+        self.eyes.begin(number);
+        self.segments = Segments::default();
+        self.episode = Some(Episode::new(number, card, api));
+        self.tell_layers();
         if let Some((number, cell)) = self.early.take() {
             self.on_cell(number, cell);
         }
@@ -161,49 +181,19 @@ impl Runner {
             "another cell still runs"
         } else {
             let timeout = Duration::from_millis(cell.timeout_ms);
-            self.running = Some(Running::new(&cell.id, cell.index, timeout));
+            self.open_workspace(&cell.workspace);
             self.child.run(cell.index, &cell.code);
+            let audit = Audit::start(&cell.code);
+            self.running = Some(Running::new(&cell.id, cell.index, timeout, audit));
             return;
         };
-        self.out.push_back(Outgoing::CellResult(CellResult {
+        self.out.push_back(Outgoing::CellResult(Box::new(CellResult {
             id: cell.id,
             index: cell.index,
             status: "error".to_owned(),
             error: format!("the cell was not run: {refusal}"),
             ..CellResult::default()
-        }));
-    }
-
-    /// The controller's answer to any call; those of other callers only move the robot on.
-    ///
-    /// # Errors
-    /// As [`on_child`](Self::on_child).
-    pub fn on_result(&mut self, number: i64, result: CallResult) -> Result<(), RunnerError> {
-        if let Some(episode) = self.current(number) {
-            episode.see(&result.observation);
-            if result.error.is_empty() || result.error == "cancelled" {
-                episode.steps.insert(result.step, result.observation.clone());
-            }
-        }
-        let Some(running) = &mut self.running else {
-            return Ok(());
-        };
-        let Some(call) = running.call.take_if(|call| call.id == result.id) else {
-            return Ok(());
-        };
-        let answer = self.episode.as_ref().map_or_else(
-            || Answer::refused(Refusal::Tool, "there is no episode"),
-            |episode| answer(episode.api, &result),
-        );
-        running.log(LedgerEntry {
-            ok: result.error.is_empty(),
-            outcome: if result.error.is_empty() { result.outcome } else { result.message },
-            step: result.step,
-            control_steps: result.control_steps,
-            ..entry(running.started, &call)
-        });
-        self.child.reply(call.child_id, answer);
-        self.finish_if_ended()
+        })));
     }
 
     pub fn on_observation(&mut self, number: i64, observation: &Observation) {
@@ -234,11 +224,19 @@ impl Runner {
     /// # Errors
     /// As [`on_child`](Self::on_child).
     pub fn on_gone(&mut self, node: &str) -> Result<(), RunnerError> {
-        if node != "controller" {
-            return Ok(());
+        let died = format!("node {node:?} has died");
+        if node == "controller" {
+            self.controller_gone = true;
+            return self.give_up_call(|call| call.is_at_controller(), &died);
         }
-        self.controller_gone = true;
-        self.give_up_call("node \"controller\" has died")
+        if self.perception.node.as_deref() == Some(node) {
+            self.perception.gone = true;
+            self.give_up_call(|call| call.is_at_perception(), &died)?;
+        }
+        for sight in self.eyes.gone(node) {
+            self.saw(sight)?;
+        }
+        Ok(())
     }
 
     /// Something the child said; `generation` tells which child.
@@ -246,16 +244,21 @@ impl Runner {
     /// # Errors
     /// When a child has died and a new one cannot be started.
     pub fn on_child(&mut self, generation: u64, event: ChildEvent) -> Result<(), RunnerError> {
-        if generation != self.generation {
+        let Some(event) = self.child.hear(generation, event) else {
             return Ok(());
-        }
+        };
         match event {
-            ChildEvent::Ready => self.ready = true,
+            ChildEvent::Ready { layers } => {
+                self.layers = Some(layers);
+                self.tell_layers();
+            }
             ChildEvent::Attribute { id, name } => {
                 let answer = self.attribute(&name);
                 self.child.reply(id, answer);
             }
             ChildEvent::Call { id, method, arguments } => self.call(id, &method, arguments),
+            ChildEvent::Display { id, picture, bytes } => self.display(id, &picture, &bytes),
+            ChildEvent::File { id, request, bytes } => self.file(id, &request, &bytes),
             ChildEvent::Done { done, output } => {
                 if let Some(running) = &mut self.running {
                     running.end = Some(End::Done(done, output));
@@ -275,39 +278,44 @@ impl Runner {
     /// As [`on_child`](Self::on_child).
     pub fn on_time(&mut self) -> Result<(), RunnerError> {
         let now = Instant::now();
-        let Some(running) = &mut self.running else {
+        if let Some(running) = &mut self.running {
+            let timeout = running.timeout;
+            let expired = running.expires().is_some_and(|at| at <= now);
+            match &mut running.stop {
+                Some(stop) if stop.kill_at <= now && !stop.killed => {
+                    stop.killed = true;
+                    if running.end.is_none() {
+                        self.child.kill();
+                    }
+                }
+                None if expired && running.end.is_none() => {
+                    let seconds = timeout.as_secs_f64();
+                    let reason = format!("the cell's deadline of {seconds} s has passed");
+                    self.stop(Why::Deadline, &reason);
+                }
+                _ => {}
+            }
+        }
+        let mut requests = Vec::new();
+        let late = self.eyes.on_time(now, &mut requests);
+        self.out.extend(requests.into_iter().map(Outgoing::FrameRequest));
+        for sight in late {
+            self.saw(sight)?;
+        }
+        let silent = self.running.as_ref().and_then(|running| running.call.as_ref());
+        let Some(call) = silent.filter(|call| call.deadline.is_some_and(|at| at <= now)) else {
             return Ok(());
         };
-        let timeout = running.timeout;
-        let expired = running.expires().is_some_and(|at| at <= now);
-        match &mut running.stop {
-            Some(stop) if stop.kill_at <= now && !stop.killed => {
-                stop.killed = true;
-                if running.end.is_none() {
-                    self.child.kill();
-                }
-            }
-            None if expired && running.end.is_none() => {
-                let seconds = timeout.as_secs_f64();
-                self.stop(Why::Deadline, &format!("the cell's deadline of {seconds} s has passed"));
-            }
-            _ => {}
-        }
-        let silent = self
-            .running
-            .as_ref()
-            .and_then(|running| running.call.as_ref())
-            .filter(|call| call.deadline <= now)
-            .map(|call| call.timeout.as_secs_f64());
-        match silent {
-            Some(seconds) => {
-                self.give_up_call(&format!("node \"controller\" did not answer within {seconds} s"))
-            }
-            None => Ok(()),
-        }
+        let node = match &self.perception.node {
+            Some(node) if call.is_at_perception() => node.as_str(),
+            _ => "controller",
+        };
+        let seconds = call.timeout.as_secs_f64();
+        let text = format!("node {node:?} did not answer within {seconds} s");
+        self.give_up_call(|_| true, &text)
     }
 
-    fn current(&mut self, number: i64) -> Option<&mut Episode> {
+    pub(crate) fn current(&mut self, number: i64) -> Option<&mut Episode> {
         self.episode.as_mut().filter(|episode| episode.number == number)
     }
 
@@ -325,117 +333,14 @@ impl Runner {
         self.cancel_call(reason);
     }
 
-    /// Ends the motion of the pending call; it is still answered, with how far it came.
-    fn cancel_call(&mut self, reason: &str) {
-        let call = self.running.as_mut().and_then(|running| running.call.as_mut());
-        if let Some(call) = call.filter(|call| !call.cancelled) {
-            call.cancelled = true;
-            call.deadline = call.deadline.min(Instant::now() + CALL_MARGIN);
-            self.out.push_back(Outgoing::Cancel(Cancel {
-                id: call.id.clone(),
-                reason: reason.to_owned(),
-            }));
-        }
-    }
-
-    /// Answers the pending call in the controller's place.
-    fn give_up_call(&mut self, message: &str) -> Result<(), RunnerError> {
-        let step = self.episode.as_ref().map_or(0, Episode::step);
-        let Some(running) = &mut self.running else {
-            return Ok(());
-        };
-        let Some(call) = running.call.take() else {
-            return Ok(());
-        };
-        self.out.push_back(Outgoing::Cancel(Cancel {
-            id: call.id.clone(),
-            reason: message.to_owned(),
-        }));
-        running.log(LedgerEntry {
-            outcome: message.to_owned(),
-            step,
-            ..entry(running.started, &call)
-        });
-        self.child.reply(call.child_id, Answer::refused(Refusal::Tool, message));
-        self.finish_if_ended()
-    }
-
-    fn attribute(&self, name: &str) -> Answer {
-        let Some(episode) = &self.episode else {
-            return Answer::refused(Refusal::Tool, "there is no episode");
-        };
-        match name {
-            "task" => Answer::Value(Value::from(episode.card.instruction.as_str())),
-            "done" => Answer::Value(Value::from(episode.end_reason().is_some())),
-            _ => Answer::refused(Refusal::Tool, "there is no such attribute"),
-        }
-    }
-
-    fn call(&mut self, child_id: u64, method: &str, arguments: Map<String, Value>) {
-        let (Some(running), Some(episode)) = (&mut self.running, &self.episode) else {
-            return;
-        };
-        let stateful = episode.api.method(method).is_none_or(|method| method.stateful);
-        let started = Instant::now();
-        let pending = PendingCall {
-            id: format!("cell-{}-{}", running.index, self.calls),
-            child_id,
-            method: method.to_owned(),
-            arguments: Value::Object(arguments).to_string(),
-            stateful,
-            started,
-            deadline: started,
-            timeout: Duration::ZERO,
-            cancelled: false,
-        };
-        let answer = if running.call.is_some() {
-            Answer::refused(Refusal::Tool, "one call at a time")
-        } else if state::answers(episode.api, method) {
-            episode.state(&pending.arguments)
-        } else if let Some(reason) = episode.end_reason().filter(|_| stateful) {
-            Answer::refused(Refusal::EpisodeFinished, reason)
-        } else if self.controller_gone {
-            Answer::refused(Refusal::Tool, "node \"controller\" has died")
-        } else {
-            self.calls += 1;
-            let left = running.expires().map_or(self.call_timeout, |at| {
-                at.saturating_duration_since(started).min(self.call_timeout)
-            });
-            self.out.push_back(Outgoing::Call(Call {
-                id: pending.id.clone(),
-                caller: CALLER.to_owned(),
-                method: pending.method.clone(),
-                arguments: pending.arguments.clone(),
-                // 0 would mean no limit.
-                timeout_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1),
-            }));
-            running.call = Some(PendingCall {
-                deadline: started + left + CALL_MARGIN,
-                timeout: left,
-                ..pending
-            });
-            return;
-        };
-        running.log(LedgerEntry {
-            ok: matches!(answer, Answer::Value(_)),
-            outcome: match &answer {
-                Answer::Value(value) => value.to_string(),
-                Answer::Refused { message, .. } => message.clone(),
-            },
-            step: episode.step(),
-            ..entry(running.started, &pending)
-        });
-        self.child.reply(child_id, answer);
-    }
-
     fn exited(&mut self, exit: Exit, output: crate::child::Output) -> Result<(), RunnerError> {
-        if !self.ready && self.running.is_none() {
+        if !self.child.is_ready() && self.running.is_none() {
             return Err(RunnerError::NeverReady(exit));
         }
         tracing::info!(%exit, "a cell's process ended");
         self.respawn()?;
         if let Some(episode) = &self.episode {
-            self.child.init(episode.api.name);
+            self.child.init(episode.api.name, self.primitives);
             self.initialised = true;
         }
         match &mut self.running {
@@ -449,9 +354,13 @@ impl Runner {
         self.finish_if_ended()
     }
 
-    /// Reports the running cell once the child is done with it and no call is open.
-    fn finish_if_ended(&mut self) -> Result<(), RunnerError> {
-        let ended = |running: &mut Running| running.end.is_some() && running.call.is_none();
+    /// Reports the running cell once the child is done with it, no call is open
+    /// and its pictures are there.
+    pub(crate) fn finish_if_ended(&mut self) -> Result<(), RunnerError> {
+        self.look_after_motion();
+        let ended = |running: &mut Running| {
+            running.end.is_some() && running.call.is_none() && !running.shown.waits()
+        };
         let Some(running) = self.running.take_if(ended) else {
             return Ok(());
         };
@@ -471,106 +380,32 @@ impl Runner {
         if let Some(episode) = &self.episode {
             result.state_summary = state::summary(&episode.latest, episode.step());
         }
-        self.out.push_back(Outgoing::CellResult(result));
+        self.tell(&mut result);
+        self.out.push_back(Outgoing::CellResult(Box::new(result)));
         Ok(())
     }
 
     fn respawn(&mut self) -> Result<(), RunnerError> {
-        self.generation += 1;
-        self.child = (self.spawn)(self.generation)?;
+        self.child.replace()?;
         self.initialised = false;
-        self.ready = false;
         Ok(())
     }
-}
 
-impl Episode {
-    fn see(&mut self, observation: &Observation) {
-        if observation.control_step >= self.latest.control_step {
-            self.latest = observation.clone();
+    /// Says once an episode knows it and once the child has told it.
+    fn tell_layers(&mut self) {
+        if self.episode.is_none() {
+            return;
         }
-    }
-
-    /// The latest recorded step.
-    fn step(&self) -> u64 {
-        self.steps.keys().next_back().copied().unwrap_or(0)
-    }
-
-    /// Why nothing may move, if so: what the planner said, else what the robot measured.
-    fn end_reason(&self) -> Option<&str> {
-        self.over
-            .as_deref()
-            .or(self.latest.terminated.then_some("terminated"))
-            .or(self.latest.truncated.then_some("truncated"))
-    }
-
-    fn state(&self, arguments: &str) -> Answer {
-        let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
-        let asked = arguments["step"].as_i64().unwrap_or(-1);
-        let last = self.step();
-        let (observation, step) = match u64::try_from(asked) {
-            Ok(step) => (self.steps.get(&step), step),
-            Err(_) if asked == -1 => (Some(&self.latest), last),
-            Err(_) => (None, last),
+        let Some(layers) = self.layers.take() else {
+            return;
         };
-        let Some(observation) = observation else {
-            return Answer::refused(
-                Refusal::Value,
-                format!(
-                    "state(): there is no step {asked}; steps are 0 to {last}, -1 is the latest"
-                ),
-            );
-        };
-        complete(self.api, "state", &state::measured(&self.card, observation, step))
-    }
-}
-
-/// A controller's result as the cell sees it.
-fn answer(api: &RobotApi, result: &CallResult) -> Answer {
-    let kind = match result.error.as_str() {
-        "" => {
-            return match serde_json::from_str(&result.outcome) {
-                Ok(outcome) => complete(api, &result.method, &outcome),
-                Err(error) => Answer::refused(
-                    Refusal::Tool,
-                    format!("node \"controller\" answered with no JSON: {error}"),
-                ),
-            };
+        // Namespaces are an addition that many containers do not allow.
+        for Layer { wall, note, .. } in
+            layers.iter().filter(|layer| !layer.holds && layer.wall != Wall::Namespaces)
+        {
+            let text = format!("cells run without {}: {note}", wall.name());
+            self.out.push_back(Outgoing::Warning(text));
         }
-        "value_error" => Refusal::Value,
-        "episode_finished" => Refusal::EpisodeFinished,
-        "cancelled" => return Answer::refused(Refusal::EpisodeFinished, "cancelled"),
-        _ => Refusal::Tool,
-    };
-    Answer::Refused {
-        kind,
-        message: result.message.clone(),
-        payload: serde_json::from_str(&result.outcome).unwrap_or_default(),
-    }
-}
-
-fn complete(api: &RobotApi, method: &str, measured: &Value) -> Answer {
-    let Some(method) = api.method(method) else {
-        return Answer::refused(Refusal::Tool, format!("{} has no such method", api.name));
-    };
-    match method.result.complete(measured) {
-        Ok(fields) => Answer::Value(Value::Object(fields)),
-        Err(error) => Answer::refused(
-            Refusal::Tool,
-            format!("node \"controller\" answered with something else: {error}"),
-        ),
-    }
-}
-
-/// A ledger entry with what is known of a call before its answer; a refusal until told otherwise.
-fn entry(cell_started: Instant, call: &PendingCall) -> LedgerEntry {
-    LedgerEntry {
-        method: call.method.clone(),
-        arguments: call.arguments.clone(),
-        ok: false,
-        stateful: call.stateful,
-        start_ns: nanoseconds(call.started.saturating_duration_since(cell_started)),
-        elapsed_ns: nanoseconds(call.started.elapsed()),
-        ..LedgerEntry::default()
+        self.out.push_back(Outgoing::Layers(layers));
     }
 }

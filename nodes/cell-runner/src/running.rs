@@ -1,11 +1,16 @@
 //! The cell that runs now: its deadline, its calls, and how it ends.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ruaflow_schemas::{CellResult, LedgerEntry};
 
+use crate::audit::Audit;
 use crate::child::{Exit, Output};
+use crate::eyes::Seen;
+use crate::looking::Look;
 use crate::protocol::{Done, ErrorKind};
+use crate::shown::Shown;
 
 /// How long a cell may take to end after it was asked to.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
@@ -21,13 +26,19 @@ pub(crate) struct Running {
     pub(crate) call: Option<PendingCall>,
     pub(crate) stop: Option<Stop>,
     pub(crate) end: Option<End>,
+    pub(crate) shown: Shown,
+    /// Pictures it displayed itself.
+    pub(crate) displayed: u32,
+    /// The views after its motion have been asked for.
+    pub(crate) looked: bool,
+    audit: Audit,
     pub(crate) ledger: Vec<LedgerEntry>,
     /// Calls that the ledger had no room for.
     pub(crate) unlisted: u64,
     pub(crate) control_steps: u64,
 }
 
-/// A call that the controller works on.
+/// A call that is not answered yet.
 pub(crate) struct PendingCall {
     /// Id in the dataflow.
     pub(crate) id: String,
@@ -37,10 +48,18 @@ pub(crate) struct PendingCall {
     pub(crate) arguments: String,
     pub(crate) stateful: bool,
     pub(crate) started: Instant,
-    /// When the controller counts as silent.
-    pub(crate) deadline: Instant,
+    /// When the node it waits for counts as silent; pictures have a deadline of their own.
+    pub(crate) deadline: Option<Instant>,
     pub(crate) timeout: Duration,
     pub(crate) cancelled: bool,
+    pub(crate) wait: Wait,
+}
+
+/// What a call waits for.
+pub(crate) enum Wait {
+    Controller,
+    Picture(Look),
+    Perception { look: Look, seen: Rc<Seen> },
 }
 
 /// The cell was asked to end.
@@ -65,7 +84,7 @@ pub(crate) enum End {
 }
 
 impl Running {
-    pub(crate) fn new(id: &str, index: u32, timeout: Duration) -> Self {
+    pub(crate) fn new(id: &str, index: u32, timeout: Duration, audit: Audit) -> Self {
         Self {
             id: id.to_owned(),
             index,
@@ -74,6 +93,10 @@ impl Running {
             call: None,
             stop: None,
             end: None,
+            shown: Shown::default(),
+            displayed: 0,
+            looked: false,
+            audit,
             ledger: Vec::new(),
             unlisted: 0,
             control_steps: 0,
@@ -86,7 +109,7 @@ impl Running {
             Some(stop) => Some(stop.kill_at).filter(|_| !stop.killed),
             None => self.expires(),
         };
-        let call = self.call.as_ref().map(|call| call.deadline);
+        let call = self.call.as_ref().and_then(|call| call.deadline);
         cell.into_iter().chain(call).min()
     }
 
@@ -112,8 +135,11 @@ impl Running {
             ledger: self.ledger,
             control_steps: self.control_steps,
             elapsed_ns: nanoseconds(self.started.elapsed()),
+            audit: self.audit.finish(),
             ..CellResult::default()
         };
+        let (images, picture_errors) = self.shown.finish();
+        result.images = images;
         match self.end {
             Some(End::Done(done, output)) => {
                 fill_done(&mut result, done, output, self.stop.as_ref());
@@ -143,6 +169,9 @@ impl Running {
                 "cancelled".clone_into(&mut result.status);
                 result.namespace_lost = true;
             }
+        }
+        for error in picture_errors {
+            result.stderr.push_str(&format!("(no picture of {error})\n"));
         }
         result
     }

@@ -1,6 +1,5 @@
 //! What a cell may read of the robot, from its last observation.
 
-use ruaflow_robots::RobotApi;
 use ruaflow_schemas::{ArmState, Card, Observation};
 use serde_json::{Map, Value, json};
 
@@ -50,9 +49,4 @@ fn arm_summary(arm: &ArmState) -> String {
         ruaflow_robots::eef_yaw(arm.eef_quat),
         arm.gripper_opening,
     )
-}
-
-/// Whether the robot has a method called `state` that this node answers itself.
-pub(crate) fn answers(api: &RobotApi, method: &str) -> bool {
-    method == "state" && api.method(method).is_some_and(|method| !method.stateful)
 }

@@ -9,7 +9,8 @@ use cell_runner::child::{Child, ChildEvent};
 use cell_runner::runner::{Outgoing, Runner};
 use crossbeam_channel::Receiver;
 use ruaflow_schemas::{
-    ArmState, Call, CallResult, Cancel, Card, Cell, CellResult, Event, Observation, event,
+    ArmState, Call, CallResult, Cancel, Card, Cell, CellResult, Event, FrameRequest, Observation,
+    SegmentRequest, event,
 };
 use serde_json::json;
 
@@ -20,6 +21,8 @@ struct Flow {
     events: Receiver<(u64, ChildEvent)>,
     calls: Vec<Call>,
     cancels: Vec<Cancel>,
+    looks: Vec<FrameRequest>,
+    segments: Vec<SegmentRequest>,
     results: Vec<CellResult>,
     warnings: Vec<String>,
     episode: i64,
@@ -44,6 +47,8 @@ impl Flow {
             events,
             calls: Vec::new(),
             cancels: Vec::new(),
+            looks: Vec::new(),
+            segments: Vec::new(),
             results: Vec::new(),
             warnings: Vec::new(),
             episode: 0,
@@ -72,6 +77,7 @@ impl Flow {
             index: self.index,
             code: code.to_owned(),
             timeout_ms: timeout.as_millis() as u64,
+            ..Cell::default()
         };
         self.runner.on_cell(self.episode, cell);
     }
@@ -84,8 +90,11 @@ impl Flow {
                 match outgoing {
                     Outgoing::Call(call) => self.calls.push(call),
                     Outgoing::Cancel(cancel) => self.cancels.push(cancel),
-                    Outgoing::CellResult(result) => self.results.push(result),
+                    Outgoing::CellResult(result) => self.results.push(*result),
+                    Outgoing::FrameRequest(request) => self.looks.push(request),
+                    Outgoing::SegmentRequest(request) => self.segments.push(*request),
                     Outgoing::Warning(text) => self.warnings.push(text),
+                    Outgoing::Layers(_) => {}
                 }
             }
             if done(self) {
@@ -344,7 +353,7 @@ fn a_new_episode_has_an_empty_namespace() {
     flow.start("while True: pass", Duration::ZERO);
     flow.episode = 1;
     // A cell that overtakes its card waits for it.
-    let cell = Cell { id: "early".to_owned(), index: 1, code: "x".to_owned(), timeout_ms: 0 };
+    let cell = Cell { id: "early".to_owned(), index: 1, code: "x".to_owned(), ..Cell::default() };
     flow.runner.on_cell(1, cell);
     flow.card();
     let result = flow.next_result();

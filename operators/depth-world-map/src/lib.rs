@@ -82,16 +82,28 @@ impl Camera {
     /// # Errors
     /// [`DepthError::Length`] when `depth` is not `height` x `width`.
     pub fn world_map(&self, depth: &[f32]) -> Result<Vec<f32>, DepthError> {
+        Ok(self.points(depth)?.flatten().collect())
+    }
+
+    /// The points of [`world_map`](Self::world_map) one by one, for who puts them
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// As `world_map`.
+    pub fn points<'d>(
+        &self,
+        depth: &'d [f32],
+    ) -> Result<impl Iterator<Item = [f32; 3]> + use<'d>, DepthError> {
         self.check_length(depth)?;
-        let mut points = Vec::with_capacity(depth.len() * 3);
-        for (row, line) in depth.chunks_exact(self.width.max(1)).enumerate() {
-            for (col, &z) in line.iter().enumerate() {
-                let point =
-                    if seen(z) { self.project(row, col, f64::from(z)) } else { [f64::NAN; 3] };
-                points.extend(point.map(|v| v as f32));
-            }
-        }
-        Ok(points)
+        let camera = self.clone();
+        let rows = depth.chunks_exact(self.width.max(1)).enumerate();
+        Ok(rows.flat_map(move |(row, line)| {
+            let camera = camera.clone();
+            line.iter().enumerate().map(move |(col, &z)| match seen(z) {
+                true => camera.project(row, col, f64::from(z)).map(|v| v as f32),
+                false => [f32::NAN; 3],
+            })
+        }))
     }
 
     /// World point of one pixel, metres.

@@ -7,6 +7,7 @@ mod events;
 mod motion;
 mod recording;
 mod robot;
+mod segment;
 
 pub use camera::*;
 pub use cell::*;
@@ -15,3 +16,4 @@ pub use events::*;
 pub use motion::*;
 pub use recording::*;
 pub use robot::*;
+pub use segment::*;

@@ -1,0 +1,443 @@
+//! The methods that look, with a made-up robot and perception node.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use cell_runner::child::{Child, ChildEvent};
+use cell_runner::runner::{Outgoing, Peers, Runner};
+use crossbeam_channel::Receiver;
+use ruaflow_robots::Primitives;
+use ruaflow_schemas::{
+    Bytes, Call, CallResult, Camera, CameraFrame, Card, Cell, CellResult, FrameRequest,
+    Observation, Segment, SegmentRequest,
+};
+use serde_json::json;
+
+/// A camera 1 m above a table at z = 0, looking down; row 0 is at +y. A box of
+/// 0.25 m height stands under the rows and columns from a quarter to a half.
+fn photograph(request: &FrameRequest) -> CameraFrame {
+    let (width, height) = (request.width as usize, request.height as usize);
+    let on_box = |row: usize, col: usize| {
+        (height / 4..height / 2).contains(&row) && (width / 4..width / 2).contains(&col)
+    };
+    let mut frame = CameraFrame {
+        id: request.id.clone(),
+        camera: request.camera.clone(),
+        control_step: request.control_step as u64,
+        width: request.width,
+        height: request.height,
+        // One metre wide at one metre.
+        intrinsics: [
+            width as f64,
+            0.0,
+            width as f64 / 2.0, //
+            0.0,
+            height as f64,
+            height as f64 / 2.0, //
+            0.0,
+            0.0,
+            1.0,
+        ],
+        camera_to_world: [
+            1.0, 0.0, 0.0, 0.0, //
+            0.0, -1.0, 0.0, 0.0, //
+            0.0, 0.0, -1.0, 1.0, //
+            0.0, 0.0, 0.0, 1.0,
+        ],
+        depth_range: Some([0.01, 50.0]),
+        ..CameraFrame::default()
+    };
+    let mut color = Vec::new();
+    for row in 0..height {
+        for col in 0..width {
+            color.extend(if on_box(row, col) {
+                [200, 40, 40]
+            } else {
+                [90, 90, request.control_step as u8]
+            });
+            frame.depth.push(match (row, col) {
+                (0, 0) => f32::NAN,
+                _ if on_box(row, col) => 0.75,
+                _ => 1.0,
+            });
+        }
+    }
+    frame.color = Bytes(color);
+    frame
+}
+
+struct Flow {
+    runner: Runner,
+    events: Receiver<(u64, ChildEvent)>,
+    looks: Vec<FrameRequest>,
+    segments: Vec<SegmentRequest>,
+    calls: Vec<Call>,
+    results: Vec<CellResult>,
+    index: u32,
+    /// The robot answers.
+    pictures: bool,
+    /// What the perception node answers.
+    found: Option<Segment>,
+}
+
+impl Flow {
+    fn new() -> Self {
+        Self::with(Primitives::Full, Duration::from_secs(30), &["libero", "perception"])
+    }
+
+    fn with(primitives: Primitives, patience: Duration, nodes: &[&str]) -> Self {
+        let (sender, events) = crossbeam_channel::unbounded();
+        let spawn = Box::new(move |generation| {
+            let sender = sender.clone();
+            Child::spawn(&common::config(), move |event| {
+                let _ = sender.send((generation, event));
+            })
+        });
+        let mut runner = Runner::new(spawn, patience).unwrap();
+        runner.offer(primitives);
+        let node = |name: &str| nodes.contains(&name).then(|| name.to_owned());
+        runner.connect(Peers { robot: node("libero"), perception: node("perception") });
+        let camera = |name: &str| Camera {
+            name: name.to_owned(),
+            width: 256,
+            height: 256,
+            depth: true,
+            any_step: true,
+            ..Camera::default()
+        };
+        let card = Card {
+            robot: "libero".to_owned(),
+            instruction: "pick up the box".to_owned(),
+            cameras: vec![camera("agentview"), camera("wrist")],
+            first: Observation::default(),
+            ..Card::default()
+        };
+        runner.on_card(0, card).unwrap();
+        Self {
+            runner,
+            events,
+            looks: Vec::new(),
+            segments: Vec::new(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            index: 0,
+            pictures: true,
+            found: None,
+        }
+    }
+
+    fn run(&mut self, code: &str) -> CellResult {
+        self.index += 1;
+        let cell = Cell {
+            id: format!("cell {}", self.index),
+            index: self.index,
+            code: code.to_owned(),
+            ..Cell::default()
+        };
+        self.runner.on_cell(0, cell);
+        let limit = Instant::now() + Duration::from_secs(60);
+        let seen = self.results.len();
+        while self.results.len() == seen {
+            self.send();
+            if self.results.len() > seen {
+                break;
+            }
+            assert!(Instant::now() < limit, "nothing happens");
+            let deadline = self.runner.deadline().unwrap_or(limit).min(limit);
+            match self.events.recv_deadline(deadline) {
+                Ok((generation, event)) => self.runner.on_child(generation, event).unwrap(),
+                Err(_) => self.runner.on_time().unwrap(),
+            }
+        }
+        self.results[seen].clone()
+    }
+
+    fn send(&mut self) {
+        while let Some(outgoing) = self.runner.outgoing() {
+            match outgoing {
+                Outgoing::FrameRequest(request) => {
+                    self.looks.push(request.clone());
+                    if self.pictures {
+                        assert!(self.runner.wants_frame(&request.id));
+                        self.runner.on_frame(photograph(&request)).unwrap();
+                    }
+                }
+                Outgoing::SegmentRequest(request) => {
+                    self.segments.push(*request.clone());
+                    if let Some(found) = &self.found {
+                        let answer = Segment { id: request.id, ..found.clone() };
+                        self.runner.on_segment(answer).unwrap();
+                    }
+                }
+                Outgoing::Call(call) => {
+                    self.calls.push(call.clone());
+                    let step = self.calls.len() as u64;
+                    let result = CallResult {
+                        id: call.id,
+                        method: call.method,
+                        outcome: json!({
+                            "steps_used": 7, "start_gripper_opening": 0.0,
+                            "peak_gripper_opening": 0.08, "final_gripper_opening": 0.08,
+                            "terminated": false, "truncated": false,
+                        })
+                        .to_string(),
+                        step,
+                        observation: Observation {
+                            control_step: 7 * step,
+                            ..Observation::default()
+                        },
+                        ..CallResult::default()
+                    };
+                    self.runner.on_result(0, result).unwrap();
+                }
+                Outgoing::CellResult(result) => self.results.push(*result),
+                Outgoing::Cancel(_) | Outgoing::Warning(_) | Outgoing::Layers(_) => {}
+            }
+        }
+    }
+
+    fn stdout(&mut self, code: &str) -> String {
+        let result = self.run(code);
+        assert_eq!(result.error, "", "{code}");
+        result.stdout
+    }
+
+    fn error(&mut self, code: &str) -> String {
+        self.run(code).error.trim_end().lines().last().unwrap_or_default().to_owned()
+    }
+}
+
+#[test]
+fn a_point_is_where_the_camera_saw_it() {
+    let mut flow = Flow::new();
+    // The middle of the picture is below the camera, the box is at -x and +y.
+    let printed = flow.stdout(
+        "p = robo.back_project(512, 512)\n\
+         print(p.world_xyz, p.pixel, p.camera, p.resolution, p.step, p.image_size)\n\
+         print(robo.back_project(96, 96, resolution='low', camera='wrist').world_xyz)\n\
+         print(robo.back_project(10, 20, resolution=(200, 100)).image_size)",
+    );
+    assert_eq!(
+        printed,
+        "(0.0005, -0.0005, 0.0) (512, 512) agentview high 0 (1024, 1024)\n\
+         (-0.0923, 0.0923, 0.25)\n(100, 200)\n"
+    );
+    let asked: Vec<_> =
+        flow.looks.iter().map(|l| (l.camera.as_str(), l.width, l.height, l.depth)).collect();
+    assert_eq!(
+        asked,
+        [("agentview", 1024, 1024, true), ("wrist", 256, 256, true), ("agentview", 200, 100, true)]
+    );
+    assert_eq!(
+        flow.error("robo.back_project(1024, 0)"),
+        "ToolError: back_project: pixel (1024, 0) is outside the picture of 1024 rows and 1024 columns"
+    );
+    assert_eq!(
+        flow.error("robo.back_project(0, 0)"),
+        "ToolError: back_project: no depth at pixel (0, 0); try one beside it"
+    );
+    assert_eq!(flow.looks.len(), 3, "the same picture is asked for once");
+}
+
+#[test]
+fn a_region_has_a_middle_and_a_median() {
+    let mut flow = Flow::new();
+    // Half of the window is on the box; its z band leaves the box alone. Ranges
+    // may be given the wrong way round and reach beyond the picture.
+    let printed = flow.stdout(
+        "r = robo.region_center((64, 96), (192, 64), resolution='low', z_min=0.1)\n\
+         print(r.center_xyz, r.median_xyz, r.n_valid, r.camera, r.step)\n\
+         print(robo.region_center((-50, 16), (0, 16), resolution='low', z_max=0.1).n_valid)",
+    );
+    assert_eq!(printed, "(-0.0938, 0.1406, 0.25) (-0.0938, 0.1406, 0.25) 2048 agentview 0\n255\n");
+    assert_eq!(
+        flow.error("robo.region_center((0, 2), (0, 4), resolution='low')"),
+        "ToolError: region_center: only 7 pixels of the window have a point in the z band, at \
+         least 8 are needed; widen the window or the band"
+    );
+    assert_eq!(
+        flow.error("robo.region_center((5, 5), (0, 4))"),
+        "ToolError: region_center: the window is empty: rows [5, 5], columns [0, 4]"
+    );
+}
+
+#[test]
+fn calibrations_and_files_have_the_references_names() {
+    let mut flow = Flow::new();
+    let printed = flow.stdout(
+        "m = robo.camera_meta('wrist')\n\
+         print(sorted(m), m['height'], m['intrinsic_K'][0], m['extrinsic_cam2world'][2], m['depth_far'])",
+    );
+    assert_eq!(
+        printed,
+        "['camera_name', 'depth_far', 'depth_near', 'extrinsic_cam2world', 'height', \
+         'intrinsic_K', 'width'] 256 (256.0, 0.0, 128.0) (0.0, 0.0, -1.0, 1.0) 50.0\n"
+    );
+    assert!(flow.error("robo.artifact('states.json')").starts_with(
+        "ToolError: artifact: there is no file \"states.json\"; files of a camera: agentview.png,"
+    ),);
+}
+
+#[test]
+fn earlier_steps_can_be_looked_at() {
+    let mut flow = Flow::new();
+    let result = flow.run(
+        "robo.release(); robo.release()\n\
+         print([robo.back_project(3, 3, resolution='low', step=k).step for k in (0, 1, 2, -1)])",
+    );
+    assert_eq!((result.stdout.as_str(), result.error.as_str()), ("[0, 1, 2, 2]\n", ""));
+    let steps: Vec<i64> = flow.looks.iter().map(|look| look.control_step).collect();
+    assert_eq!(steps, [0, 7, 14]);
+    assert_eq!(
+        flow.error("robo.image(step=3)"),
+        "ValueError: image(): there is no step 3; steps are 0 to 2, -1 is the latest"
+    );
+    assert_eq!(
+        flow.error("robo.image('top')"),
+        "ValueError: image(): camera must be \"agentview\" or \"wrist\", got str \"top\""
+    );
+}
+
+#[test]
+fn what_a_cell_shows_goes_with_its_result() {
+    let mut flow = Flow::new();
+    let result = flow.run(
+        "robo.show(); robo.show('agentview')\n\
+         robo.show('wrist', size=(64, 48), crop=(10, 0, 30, 99))\n\
+         robo.release()\n\
+         robo.show()",
+    );
+    assert_eq!(result.error, "");
+    let shown: Vec<_> = result
+        .images
+        .iter()
+        .map(|p| (p.name.as_str(), p.camera.as_str(), p.control_step, p.width, p.height))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("agentview", "agentview", 0, 1024, 1024),
+            ("wrist [10:30, 0:64]", "wrist", 0, 64, 20),
+            ("agentview", "agentview", 7, 1024, 1024),
+        ]
+    );
+    let crop = image_codec::decode(&result.images[1].png.0).unwrap();
+    assert_eq!(crop.pixels[..3], [90, 90, 0]);
+    // Row 12 of the picture is where the box begins.
+    assert_eq!(crop.pixels[(2 * 64 + 16) * 3..][..3], [200, 40, 40]);
+
+    assert_eq!(
+        flow.error("robo.show(size=64, crop=(5, 5, 5, 9))"),
+        "ValueError: show(): crop [5, 5, 5, 9] leaves nothing of a picture of 64 rows and 64 columns"
+    );
+    assert_eq!(
+        flow.error("for side in range(1, 99): robo.show(size=side)"),
+        "ToolError: show: a cell shows 16 pictures at most"
+    );
+}
+
+#[test]
+fn a_robot_that_sends_no_pictures_is_named() {
+    let mut flow = Flow::with(Primitives::Full, Duration::from_millis(100), &["libero"]);
+    flow.pictures = false;
+    let result = flow.run("robo.show()\nrobo.camera_meta()");
+    let silent = "node \"libero\" sent no picture within 0.1 s";
+    assert!(result.error.ends_with(&format!("ToolError: camera_meta: {silent}\n")));
+    assert!(result.images.is_empty());
+    assert_eq!(result.stderr, format!("(no picture of agentview: {silent})\n"));
+
+    flow.runner.on_gone("libero").unwrap();
+    assert_eq!(
+        flow.error("robo.back_project(1, 1)"),
+        "ToolError: back_project: node \"libero\" has died"
+    );
+    let mut blind = Flow::with(Primitives::Full, Duration::from_secs(30), &[]);
+    assert!(
+        blind
+            .error("robo.show()")
+            .starts_with("ToolError: show: this dataflow brings no pictures to the cell runner")
+    );
+}
+
+#[test]
+fn segment_measures_the_mask_it_is_given() {
+    let mut flow = Flow::new();
+    let mut mask = vec![0; 1024 * 1024];
+    for row in 300..320 {
+        mask[row * 1024 + 300..row * 1024 + 320].fill(1);
+    }
+    flow.found = Some(Segment {
+        score: Some(0.8),
+        bounds: Some([300.0, 300.0, 320.0, 320.0]),
+        mask: Bytes(mask),
+        ..Segment::default()
+    });
+    let printed = flow.stdout(
+        "s = robo.segment('the red box')\n\
+         print(s.found, s.world_xyz, s.score, s.box, s.camera, s.step, s.overlay_artifact, s.error)\n\
+         print(robo.segment(point=(310, 310), min_score=0.9).error)\n\
+         print(robo.segment('the red box').overlay_artifact)",
+    );
+    assert_eq!(
+        printed,
+        "True (-0.1479, 0.1479, 0.25) 0.8 (300.0, 300.0, 320.0, 320.0) agentview 0 \
+         segment_overlay_00.png None\n\
+         the best mask scores 0.80, below 0.9\nsegment_overlay_01.png\n"
+    );
+    assert_eq!(
+        (flow.segments[0].prompt.as_str(), flow.segments[0].width, flow.segments[0].point),
+        ("the red box", 1024, None)
+    );
+    assert_eq!(flow.segments[1].point, Some([310, 310]));
+
+    flow.found = Some(Segment::default());
+    assert_eq!(
+        flow.stdout("s = robo.segment('a unicorn'); print(s.found, s.world_xyz, s.score, s.error)"),
+        "False None None no mask\n"
+    );
+    flow.found = Some(Segment { error: "out of memory".to_owned(), ..Segment::default() });
+    assert_eq!(flow.error("robo.segment('x')"), "ToolError: segment: out of memory");
+    assert_eq!(
+        flow.error("robo.segment(point=(1024, 0))"),
+        "ValueError: segment(): point [1024,0] is outside the picture"
+    );
+    assert_eq!(
+        flow.error("robo.segment('x', point=(1, 1))"),
+        "ValueError: segment() needs exactly one of prompt and point"
+    );
+}
+
+#[test]
+fn without_a_perception_node_segment_says_so() {
+    let mut flow = Flow::with(Primitives::Full, Duration::from_secs(30), &["libero"]);
+    let error = flow.error("robo.segment('the box')");
+    assert!(
+        error.starts_with("ToolError: segment: no perception node is configured in this run: add"),
+        "{error}"
+    );
+    assert!(flow.looks.is_empty());
+}
+
+#[test]
+fn a_hidden_skill_is_refused_whatever_it_is_called_with() {
+    let mut flow = Flow::with(Primitives::NoVla, Duration::from_secs(30), &["libero"]);
+    let result = flow.run(
+        "for call in (lambda: robo.pi0_pick(), lambda: robo.pi0_doubled('x', y=1)):\n\
+        \x20   try: call()\n\
+        \x20   except RuntimeError as error: print(type(error).__name__, error)",
+    );
+    assert_eq!(
+        result.stdout,
+        "RuntimeError pi0_pick is not available in this run (no-VLA primitive set)\n\
+         RuntimeError pi0_doubled is not available in this run (no-VLA primitive set)\n"
+    );
+    let listed: Vec<_> = result.ledger.iter().map(|e| (e.method.as_str(), e.ok)).collect();
+    assert_eq!(listed, [("pi0_pick", false), ("pi0_doubled", false)]);
+    assert!(flow.calls.is_empty());
+    // In the full set it goes to the controller.
+    let mut flow = Flow::new();
+    flow.run("robo.pi0_doubled('open the drawer')");
+    assert_eq!(flow.calls[0].arguments, r#"{"prompt":"open the drawer","max_chunks":20}"#);
+}
