@@ -16,6 +16,23 @@ doctor() {
     [[ ! -x $program || $program == *.so ]] ||
       requirement "bin/${program##*/}" "rm -rf bin; ./rua setup" program_version "$program"
   done
+  sandbox || failed=1
+  return "$failed"
+}
+
+# The walls around a cell on this machine. One that the kernel does not offer is
+# told, and no failure; an attempt that gets through is one.
+sandbox() {
+  local sign wall layers failed=0
+  [[ -x $ROOT/bin/cell-runner ]] || return 0
+  layers=$(timeout 60 "$ROOT/bin/cell-runner" --layers 2>&1) || failed=1
+  while read -r sign wall; do
+    case $sign in
+      +) say "✓ sandbox, $wall" ;;
+      -) say "– sandbox, $wall (docs/sandbox.md says what remains)" ;;
+      *) ((!failed)) || say "✗ sandbox: $sign $wall" ;;
+    esac
+  done <<<"$layers"
   return "$failed"
 }
 

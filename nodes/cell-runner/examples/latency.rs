@@ -1,4 +1,5 @@
-//! Measures the child process: its start, a cell's round trip, a call's round trip.
+//! Measures the child process: its start, a cell's round trip, a call's round
+//! trip, and the first cell after a process had to be killed.
 //!
 //! `cargo run --release -p cell-runner --example latency`
 
@@ -7,20 +8,24 @@ use std::time::{Duration, Instant};
 
 use cell_runner::child::{Child, ChildConfig, ChildEvent};
 use cell_runner::protocol::Answer;
+use cell_runner::runner::{Outgoing, Runner};
 use crossbeam_channel::Receiver;
 use eyre::{OptionExt as _, Result, bail};
+use ruaflow_robots::Primitives;
+use ruaflow_schemas::{Card, Cell};
 use serde_json::json;
 
 const STARTS: usize = 20;
 const CELLS: usize = 500;
 const CALLS: usize = 2_000;
+const KILLS: u32 = 10;
 
 fn main() -> Result<()> {
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         let began = Instant::now();
         let (_child, events) = start()?;
-        let ChildEvent::Ready = events.recv()? else {
+        let ChildEvent::Ready { .. } = events.recv()? else {
             bail!("the child did not say that it is ready");
         };
         starts.push(began.elapsed());
@@ -28,7 +33,7 @@ fn main() -> Result<()> {
     report("start of a child", starts);
 
     let (child, events) = start()?;
-    child.init("libero");
+    child.init("libero", Primitives::Full);
     let mut cells = Vec::new();
     for _ in 0..CELLS {
         let began = Instant::now();
@@ -37,6 +42,7 @@ fn main() -> Result<()> {
         cells.push(began.elapsed());
     }
     report("round trip of a cell", cells);
+    report("first cell after a kill", after_kills()?);
 
     child.run(
         2,
@@ -68,6 +74,41 @@ print('round trip of robo.state(): median', laps[len(laps) // 2] / 1e6, 'ms, 95 
             _ => {}
         }
     }
+}
+
+/// From the result of a cell that was killed to the result of the next one.
+fn after_kills() -> Result<Vec<Duration>> {
+    let (sender, events) = crossbeam_channel::unbounded();
+    let config = ChildConfig { program: program()?, memory_bytes: 1 << 30 };
+    let spawn = Box::new(move |generation| {
+        let sender = sender.clone();
+        Child::spawn(&config, move |event| {
+            let _ = sender.send((generation, event));
+        })
+    });
+    let mut runner = Runner::new(spawn, Duration::from_secs(10))?;
+    runner.on_card(0, Card { robot: "libero".to_owned(), ..Card::default() })?;
+    let mut times = Vec::new();
+    for index in 0..2 * KILLS {
+        let (code, timeout_ms) =
+            if index % 2 == 0 { ("sum(range(10**12))", 300) } else { ("1 + 1", 10_000) };
+        let began = Instant::now();
+        let cell = Cell { index, code: code.to_owned(), timeout_ms, ..Cell::default() };
+        runner.on_cell(0, cell);
+        while !std::iter::from_fn(|| runner.outgoing())
+            .any(|outgoing| matches!(outgoing, Outgoing::CellResult(_)))
+        {
+            let deadline = runner.deadline().unwrap_or_else(|| began + Duration::from_secs(10));
+            match events.recv_deadline(deadline) {
+                Ok((generation, event)) => runner.on_child(generation, event)?,
+                Err(_) => runner.on_time()?,
+            }
+        }
+        if index % 2 == 1 {
+            times.push(began.elapsed());
+        }
+    }
+    Ok(times)
 }
 
 fn start() -> Result<(Child, Receiver<ChildEvent>)> {

@@ -69,12 +69,18 @@ impl Runner {
         };
         let begun = if running.call.is_some() {
             refused(Refusal::Tool, "one call at a time")
+        } else if known.is_none() {
+            // Our child asks for no other; one that has been taken over may.
+            refused(Refusal::Tool, "there is no such method")
         } else if let Some(hidden) = known.filter(|method| !method.is_in(self.primitives)) {
             refused(Refusal::Hidden, hidden.hidden())
         } else if let Some(reading) = known.filter(|method| !method.stateful()) {
             self.read(reading, &call)
         } else if let Some(reason) = episode.end_reason() {
             refused(Refusal::EpisodeFinished, reason)
+        } else if let Some(stop) = &running.stop {
+            // What it does after its deadline is for tidying up, not for moving.
+            refused(Refusal::Tool, &stop.reason)
         } else if self.controller_gone {
             refused(Refusal::Tool, "node \"controller\" has died")
         } else {

@@ -1,30 +1,33 @@
 //! The node's side of a child process: start it, talk to it, end it.
 
-use std::io::{self, BufReader, Read as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{self, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{self, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use ruaflow_robots::Primitives;
 use serde_json::{Map, Value};
 
 use crate::CHILD_ARGUMENT;
+use crate::conduct::Conduct;
+use crate::listener::Listener;
+use crate::memory::Sealed;
 use crate::outbox::Outbox;
-use crate::protocol::{
-    Answer, Done, FromChild, MAX_FROM_CHILD, Run, Stream, ToChild, read_message,
-};
-use crate::text::Capture;
+use crate::protocol::{Answer, ArrayInfo, Done, FileRequest, Picture, Run, ToChild};
+use crate::sandbox::Layer;
+
+pub use crate::exit::Exit;
 
 /// Characters kept of each of a cell's standard output and error.
 pub const MAX_OUTPUT: usize = 8_000;
 
-/// Bytes kept of what the process itself said before it died.
-const MAX_LAST_WORDS: usize = 4_096;
-
-/// How long a process that closed its pipe may take to die by itself.
+/// How long a process that closed its socket may take to die by itself.
 const DEATH: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
@@ -38,8 +41,10 @@ pub struct ChildConfig {
 /// What a child tells its node.
 #[derive(Debug)]
 pub enum ChildEvent {
-    /// The interpreter is up.
-    Ready,
+    /// The interpreter is up, inside these walls.
+    Ready {
+        layers: Vec<Layer>,
+    },
     /// Answer with [`Child::reply`].
     Call {
         id: u64,
@@ -50,6 +55,18 @@ pub enum ChildEvent {
     Attribute {
         id: u64,
         name: String,
+    },
+    /// Answer with [`Child::reply`]. The bytes are as many as the shape says.
+    Display {
+        id: u64,
+        picture: Picture,
+        bytes: Vec<u8>,
+    },
+    /// Answer with [`Child::reply`]; a file's contents with [`Child::reply_arrays`].
+    File {
+        id: u64,
+        request: FileRequest,
+        bytes: Vec<u8>,
     },
     Done {
         done: Done,
@@ -69,21 +86,6 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// How a process ended.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Exit {
-    #[error("the cell's process was killed")]
-    Killed,
-    #[error("the cell used more memory than it may ({} MiB)", .limit_bytes >> 20)]
-    OutOfMemory { limit_bytes: u64 },
-    #[error("the cell's native stack overflowed: too deep a nesting of objects or calls")]
-    StackOverflow,
-    #[error("the cell's process crashed with signal {signal}{last_words}")]
-    Crashed { signal: i32, last_words: String },
-    #[error("the cell's process ended with status {code}{last_words}")]
-    Left { code: i32, last_words: String },
-}
-
 #[derive(Debug, thiserror::Error)]
 #[error("could not start the cell's process {program:?}: {source}")]
 pub struct SpawnError {
@@ -91,16 +93,18 @@ pub struct SpawnError {
     source: io::Error,
 }
 
-/// A child process and its pipes. Dropping it kills it.
+/// A child process and the socket to it. Dropping it kills it.
 pub struct Child {
     shared: Arc<Shared>,
     outbox: Mutex<Outbox>,
     listener: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+/// What the node's threads know of a process.
+pub(crate) struct Shared {
     process: Mutex<process::Child>,
-    killed: AtomicBool,
+    pub(crate) killed: AtomicBool,
+    pub(crate) conduct: Conduct,
 }
 
 impl Child {
@@ -120,6 +124,8 @@ impl Child {
     }
 
     fn start(config: &ChildConfig, sink: impl Fn(ChildEvent) + Send + 'static) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let from_child = ours.try_clone()?;
         let mut process = Command::new(&config.program)
             .arg(CHILD_ARGUMENT)
             .arg(config.memory_bytes.to_string())
@@ -127,33 +133,31 @@ impl Child {
             .current_dir("/")
             // Ctrl-C is for the node; it ends its cell in order.
             .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()?;
-        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let last_words = process.stderr.take();
         // From here on the process is killed when something fails.
-        let shared =
-            Arc::new(Shared { process: Mutex::new(process), killed: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            process: Mutex::new(process),
+            killed: AtomicBool::new(false),
+            conduct: Conduct::default(),
+        });
         let listen = || {
-            let (Some(to_child), Some(from_child), Some(last_words)) = pipes else {
-                return Err(io::Error::other("it has no pipes"));
+            let Some(last_words) = last_words else {
+                return Err(io::Error::other("it has no standard error"));
             };
-            let listener = Listener {
-                shared: Arc::clone(&shared),
-                memory_bytes: config.memory_bytes,
-                stdout: Capture::new(MAX_OUTPUT),
-                stderr: Capture::new(MAX_OUTPUT),
-            };
-            let outbox = Outbox::new(to_child)?;
+            let listener = Listener::new(Arc::clone(&shared), config.memory_bytes);
             let listener = thread::Builder::new()
                 .name("from-cell".to_owned())
                 .spawn(move || listener.listen(from_child, last_words, sink))?;
-            Ok((outbox, listener))
+            Ok(listener)
         };
         match listen() {
-            Ok((outbox, listener)) => {
-                Ok(Self { shared, outbox: Mutex::new(outbox), listener: Some(listener) })
+            Ok(listener) => {
+                let outbox = Mutex::new(Outbox::new(ours.into()));
+                Ok(Self { shared, outbox, listener: Some(listener) })
             }
             Err(error) => {
                 shared.kill();
@@ -164,27 +168,33 @@ impl Child {
     }
 
     /// Says which robot's API the cells will use; once, before the first cell.
-    pub fn init(&self, robot: &str) {
-        self.send(&ToChild::Init { robot: robot.to_owned() });
+    pub fn init(&self, robot: &str, primitives: Primitives) {
+        self.send(&ToChild::Init { robot: robot.to_owned(), primitives }, None);
     }
 
     /// Runs a cell; [`ChildEvent::Done`] or [`ChildEvent::Exited`] follows.
     pub fn run(&self, index: u32, code: &str) {
-        self.send(&ToChild::Run(Run {
-            index,
-            filename: format!("<cell {index}>"),
-            code: code.to_owned(),
-        }));
+        self.shared.conduct.cell_begins(index);
+        let filename = format!("<cell {index}>");
+        self.send(&ToChild::Run(Run { index, filename, code: code.to_owned() }), None);
     }
 
+    /// Answers a question. Not for [`Answer::Arrays`].
     pub fn reply(&self, id: u64, answer: Answer) {
-        self.send(&ToChild::Reply { id, answer });
+        self.shared.conduct.answered();
+        self.send(&ToChild::Reply { id, answer }, None);
+    }
+
+    /// Answers with arrays, which `memory` holds as `arrays` says.
+    pub fn reply_arrays(&self, id: u64, value: Value, arrays: Vec<ArrayInfo>, memory: &Sealed) {
+        self.shared.conduct.answered();
+        self.send(&ToChild::Reply { id, answer: Answer::Arrays { value, arrays } }, Some(memory));
     }
 
     /// Raises `KeyboardInterrupt` in cell `index`. A cell may catch it, and
     /// native code does not look for it: [`kill`](Self::kill) is sure.
     pub fn interrupt(&self, index: u32, reason: &str) {
-        self.send(&ToChild::Interrupt { index, reason: reason.to_owned() });
+        self.send(&ToChild::Interrupt { index, reason: reason.to_owned() }, None);
     }
 
     /// Kills the process; [`ChildEvent::Exited`] follows.
@@ -198,8 +208,9 @@ impl Child {
         self.shared.process().id()
     }
 
-    fn send(&self, message: &ToChild) {
-        let sent = self.outbox.lock().unwrap_or_else(PoisonError::into_inner).send(message);
+    fn send(&self, message: &ToChild, memory: Option<&Sealed>) {
+        let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = outbox.send(message, memory);
         match sent {
             Ok(()) => {}
             // It is gone, and Exited says so.
@@ -229,7 +240,7 @@ impl Shared {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.killed.store(true, Ordering::Relaxed);
         // Does nothing once the process has been waited for.
         if let Err(error) = self.process().kill() {
@@ -237,8 +248,8 @@ impl Shared {
         }
     }
 
-    /// Waits for a process that has closed its pipe.
-    fn wait(&self) -> Option<ExitStatus> {
+    /// Waits for a process that has closed its socket.
+    pub(crate) fn wait(&self) -> Option<ExitStatus> {
         let end = Instant::now() + DEATH;
         loop {
             let status = self.process().try_wait();
@@ -251,107 +262,4 @@ impl Shared {
         self.kill();
         self.process().wait().ok()
     }
-}
-
-struct Listener {
-    shared: Arc<Shared>,
-    memory_bytes: u64,
-    stdout: Capture,
-    stderr: Capture,
-}
-
-impl Listener {
-    fn listen(
-        mut self,
-        from_child: ChildStdout,
-        last_words: ChildStderr,
-        sink: impl Fn(ChildEvent),
-    ) {
-        let last_words = thread::Builder::new()
-            .name("cell-stderr".to_owned())
-            .spawn(move || collect(last_words));
-        let mut from_child = BufReader::with_capacity(1 << 16, from_child);
-        let broken = loop {
-            match read_message::<FromChild>(&mut from_child, MAX_FROM_CHILD) {
-                Ok(Some(message)) => self.take(message, &sink),
-                Ok(None) => break None,
-                Err(error) => break Some(error.to_string()),
-            }
-        };
-        let killed = self.shared.killed.load(Ordering::Relaxed);
-        if broken.is_some() {
-            // It does not speak the protocol any more, so nothing it does counts.
-            self.shared.kill();
-        }
-        let status = self.shared.wait();
-        let mut words = last_words.ok().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        if let Some(broken) = broken
-            && !killed
-        {
-            words.push_str(&broken);
-        }
-        let exit = self.exit(status, killed, words.trim());
-        let output = self.output();
-        sink(ChildEvent::Exited { exit, output });
-    }
-
-    fn take(&mut self, message: FromChild, sink: &impl Fn(ChildEvent)) {
-        match message {
-            FromChild::Ready => sink(ChildEvent::Ready),
-            FromChild::Call { id, method, arguments } => {
-                sink(ChildEvent::Call { id, method, arguments })
-            }
-            FromChild::Attribute { id, name } => sink(ChildEvent::Attribute { id, name }),
-            FromChild::Output { stream, text } => match stream {
-                Stream::Stdout => self.stdout.push(&text),
-                Stream::Stderr => self.stderr.push(&text),
-            },
-            FromChild::Done(done) => {
-                let output = self.output();
-                sink(ChildEvent::Done { done, output });
-            }
-        }
-    }
-
-    fn output(&mut self) -> Output {
-        let stdout = std::mem::replace(&mut self.stdout, Capture::new(MAX_OUTPUT));
-        let stderr = std::mem::replace(&mut self.stderr, Capture::new(MAX_OUTPUT));
-        Output { stdout: stdout.text(), stderr: stderr.text() }
-    }
-
-    fn exit(&self, status: Option<ExitStatus>, killed: bool, words: &str) -> Exit {
-        // Rust's own words when an allocation fails and when a guard page is hit.
-        if words.contains("memory allocation of") {
-            return Exit::OutOfMemory { limit_bytes: self.memory_bytes };
-        }
-        if words.contains("has overflowed its stack") {
-            return Exit::StackOverflow;
-        }
-        let last_words = match words.lines().last() {
-            Some(line) => format!(": {line}"),
-            None => String::new(),
-        };
-        match status.and_then(|status| status.signal().or(Some(0)).zip(Some(status))) {
-            _ if killed => Exit::Killed,
-            Some((0, status)) => Exit::Left { code: status.code().unwrap_or(-1), last_words },
-            Some((signal, _)) => Exit::Crashed { signal, last_words },
-            None => Exit::Killed,
-        }
-    }
-}
-
-/// The end of what the process wrote to standard error.
-fn collect(mut stderr: ChildStderr) -> String {
-    let mut kept = Vec::new();
-    let mut buffer = [0; 1024];
-    while let Ok(count) = stderr.read(&mut buffer) {
-        if count == 0 {
-            break;
-        }
-        kept.extend_from_slice(&buffer[..count]);
-        if kept.len() > MAX_LAST_WORDS {
-            kept.drain(..kept.len() - MAX_LAST_WORDS);
-        }
-    }
-    String::from_utf8_lossy(&kept).into_owned()
 }

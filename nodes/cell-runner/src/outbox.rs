@@ -1,52 +1,73 @@
-//! The node's end of the pipe to a child.
+//! The node's end of the socket to a child.
 
-use std::io::{self, Write as _};
-use std::process::ChildStdin;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::ioctl_fionbio;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use crate::protocol::{ToChild, write_message};
+use crate::memory::Sealed;
+use crate::protocol::{ToChild, encode};
 
-/// How long a child may leave its pipe full. Its main thread does nothing but
-/// empty it, so a full pipe means that the process is stopped or broken.
+/// How long a child may leave its socket full. Its main thread does nothing but
+/// empty it, so a full socket means that the process is stopped or broken.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Writes at once, because a call's answer should not wait for another thread,
 /// and never for longer than [`PATIENCE`], because the node has deadlines to keep.
 pub(crate) struct Outbox {
-    pipe: ChildStdin,
+    socket: OwnedFd,
 }
 
 impl Outbox {
-    pub(crate) fn new(pipe: ChildStdin) -> io::Result<Self> {
-        ioctl_fionbio(&pipe, true)?;
-        Ok(Self { pipe })
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self { socket }
     }
 
+    /// Sends a message, and a memory file with its first byte.
+    ///
     /// # Errors
     /// `BrokenPipe` when the process is gone, `TimedOut` when it does not listen.
-    pub(crate) fn send(&mut self, message: &ToChild) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        write_message(&mut bytes, message)?;
+    pub(crate) fn send(&mut self, message: &ToChild, memory: Option<&Sealed>) -> io::Result<()> {
+        let bytes = encode(message, 0)?;
         let end = Instant::now() + PATIENCE;
+        let mut memory = memory;
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
-            match self.pipe.write(rest) {
-                Ok(count) => rest = &rest[count..],
+            match self.write(rest, memory) {
+                Ok(count) => {
+                    rest = &rest[count..];
+                    memory = None;
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(end)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A process that died with something unread.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
+    fn write(&self, bytes: &[u8], memory: Option<&Sealed>) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut beside = SendAncillaryBuffer::new(&mut space);
+        let files = memory.map(|memory| [memory.as_fd()]);
+        if let Some(files) = &files {
+            beside.push(SendAncillaryMessage::ScmRights(files));
+        }
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        Ok(sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut beside, flags)?)
+    }
+
     fn wait(&self, end: Instant) -> io::Result<()> {
         let left = end.saturating_duration_since(Instant::now());
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&self.pipe, PollFlags::OUT)], Some(&left)) {
+        match poll(&mut [PollFd::new(&self.socket, PollFlags::OUT)], Some(&left)) {
             Ok(0) => Err(io::ErrorKind::TimedOut.into()),
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -56,9 +77,11 @@ impl Outbox {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
 
     use super::*;
+    use crate::protocol::{TO_CHILD, read_message};
 
     fn message(size: usize) -> ToChild {
         ToChild::Interrupt { index: 1, reason: "x".repeat(size) }
@@ -66,33 +89,29 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_listen_does_not_hold_the_node() {
-        let mut deaf = Command::new("sleep").arg("60").stdin(Stdio::piped()).spawn().unwrap();
-        let mut outbox = Outbox::new(deaf.stdin.take().unwrap()).unwrap();
-        outbox.send(&message(1_000)).unwrap();
+        let (here, there) = UnixStream::pair().unwrap();
+        let mut outbox = Outbox::new(here.into());
+        outbox.send(&message(1_000), None).unwrap();
         let began = Instant::now();
-        let error = outbox.send(&message(1_000_000)).unwrap_err();
+        let error = outbox.send(&message(10_000_000), None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert!(began.elapsed() < PATIENCE * 3);
-        deaf.kill().unwrap();
-        deaf.wait().unwrap();
-        let error = outbox.send(&message(1)).unwrap_err();
+        drop(there);
+        let error = outbox.send(&message(1), None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[test]
     fn a_long_message_goes_through_whole() {
-        let mut reader = Command::new("wc")
-            .arg("-c")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut outbox = Outbox::new(reader.stdin.take().unwrap()).unwrap();
-        let mut expected = Vec::new();
-        write_message(&mut expected, &message(3_000_000)).unwrap();
-        outbox.send(&message(3_000_000)).unwrap();
+        let (here, mut there) = UnixStream::pair().unwrap();
+        let reader = std::thread::spawn(move || {
+            let read = read_message::<ToChild>(&mut there, TO_CHILD).unwrap().unwrap().0;
+            assert_eq!(there.read(&mut [0]).unwrap(), 0);
+            read
+        });
+        let mut outbox = Outbox::new(here.into());
+        outbox.send(&message(3_000_000), None).unwrap();
         drop(outbox);
-        let counted = reader.wait_with_output().unwrap().stdout;
-        assert_eq!(String::from_utf8(counted).unwrap().trim(), expected.len().to_string());
+        assert_eq!(reader.join().unwrap(), message(3_000_000));
     }
 }

@@ -247,6 +247,10 @@ impl Runner {
         let Some(event) = self.child.hear(generation, event) else {
             return Ok(());
         };
+        // A cell that asks without a pause must not put off its own deadline.
+        if self.deadline().is_some_and(|at| at <= Instant::now()) {
+            self.on_time()?;
+        }
         match event {
             ChildEvent::Ready { layers } => {
                 self.layers = Some(layers);

@@ -28,17 +28,38 @@ impl Capture {
     }
 
     pub fn push(&mut self, text: &str) {
-        for char in text.chars() {
-            if self.head_chars < self.half {
-                self.head.push(char);
-                self.head_chars += 1;
-                continue;
-            }
+        let mut rest = text;
+        if self.head_chars < self.half {
+            let room = self.half - self.head_chars;
+            let (head, after) =
+                rest.split_at(rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at));
+            self.head.push_str(head);
+            self.head_chars += head.chars().count();
+            rest = after;
+        }
+        // Of a long text only the end is looked at.
+        let kept =
+            rest.char_indices().rev().take(self.half).last().map_or(rest.len(), |(at, _)| at);
+        let cut = rest[..kept].chars().count();
+        if cut > 0 {
+            self.cut = self.cut.saturating_add(cut + self.tail.len());
+            self.tail.clear();
+        }
+        for char in rest[kept..].chars() {
             if self.tail.len() == self.half {
                 self.tail.pop_front();
-                self.cut += 1;
+                self.cut = self.cut.saturating_add(1);
             }
             self.tail.push_back(char);
+        }
+    }
+
+    /// Leaves out that many characters. What is pushed next must have at least
+    /// half as many as the limit, so that nothing older is the tail.
+    pub fn skip(&mut self, chars: usize) {
+        if chars > 0 {
+            self.cut = self.cut.saturating_add(chars).saturating_add(self.tail.len());
+            self.tail.clear();
         }
     }
 
@@ -71,6 +92,11 @@ mod tests {
         for part in ["abc", "def", "ghij"] {
             capture.push(part);
         }
+        assert_eq!(capture.text(), clip("abcdefghij", 4));
+        let mut capture = Capture::new(4);
+        capture.push("abcd");
+        capture.skip(4);
+        capture.push("ij");
         assert_eq!(capture.text(), clip("abcdefghij", 4));
     }
 }

@@ -43,6 +43,8 @@ pub mod event {
     pub const STOP: &str = "stop";
     /// Controller: the lease changed; `data` holds `holder`.
     pub const LEASE: &str = "lease";
+    /// Cell runner: the walls around the cells; `data` holds `layers`, each with `wall`, `holds` and `note`.
+    pub const SANDBOX: &str = "sandbox";
     /// Any node: something is wrong, the run goes on.
     pub const WARNING: &str = "warning";
     /// Any node: something failed that ends the run.

@@ -1,18 +1,21 @@
 //! Runs cells: one namespace, one at a time.
 
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, TryRecvError};
-use ruaflow_robots::Checked;
+use ruaflow_robots::Primitives;
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef, PyTupleRef};
 use rustpython_vm::scope::Scope;
 use rustpython_vm::{AsObject, PyObjectRef, PyResult, VirtualMachine, compiler};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::native::outcome;
-use super::{interpreter, link};
+use super::convert::python_from_json;
+use super::inbox::Delivery;
+use super::native::{answered, outcome};
+use super::{arrays, interpreter, link};
 use crate::protocol::{
     Answer, CellError, Done, ErrorKind, FromChild, Refusal, Run, Stream, ToChild,
 };
@@ -26,7 +29,7 @@ pub(super) const MAX_SUMMARY: usize = 4_000;
 /// How long a cell that waits for an answer goes without looking for an interrupt.
 const SLICE: Duration = Duration::from_millis(10);
 
-static NEXT_CALL: AtomicU64 = AtomicU64::new(0);
+static NEXT_QUESTION: AtomicU64 = AtomicU64::new(0);
 
 pub(super) struct Session<'vm> {
     vm: &'vm VirtualMachine,
@@ -59,16 +62,16 @@ impl<'vm> Session<'vm> {
                 Err(TryRecvError::Empty) => messages.recv().ok(),
                 other => other.ok(),
             };
-            let Some(message) = message else { return };
+            let Some(Delivery { message, .. }) = message else { return };
             match message {
-                ToChild::Init { robot } => {
-                    if let Err(error) = self.init(&robot) {
+                ToChild::Init { robot, primitives } => {
+                    if let Err(error) = self.init(&robot, primitives) {
                         self.runtime = Err(error);
                     }
                 }
                 ToChild::Run(run) => {
                     let done = self.run(&run);
-                    link::get().send(&FromChild::Done(done));
+                    link::get().send(&FromChild::Done(done), b"");
                 }
                 // An answer that came after its cell was interrupted.
                 ToChild::Reply { .. } | ToChild::Interrupt { .. } => {}
@@ -84,12 +87,13 @@ impl<'vm> Session<'vm> {
         }
     }
 
-    fn init(&mut self, robot: &str) -> Result<(), String> {
+    fn init(&mut self, robot: &str, primitives: Primitives) -> Result<(), String> {
         let robot = ruaflow_robots::find(robot).map_err(|error| error.to_string())?;
-        link::get().set_robot(robot);
+        link::get().set_robot(robot, primitives);
         let runtime = self.runtime.clone()?;
         let vm = self.vm;
-        self.scope = Some(namespace(vm, &runtime, &robot.python_source()).map_err(|error| {
+        let source = robot.python_source(primitives);
+        self.scope = Some(namespace(vm, &runtime, &source).map_err(|error| {
             let mut text = String::new();
             let _ = vm.write_exception(&mut text, &error);
             text
@@ -122,6 +126,8 @@ impl<'vm> Session<'vm> {
             }
             Err(panic) => done.error = Some(interpreter_error(&panic_text(panic.as_ref()))),
         }
+        // An interrupt in it has been reported, or comes too late.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.vm.call_method(runtime, "end_cell", ())));
         done.finish = link.end();
         done
     }
@@ -191,47 +197,61 @@ impl<'vm> Session<'vm> {
 }
 
 /// Calls a method of the robot and waits for the answer.
-pub(super) fn call(checked: Checked, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
-    let id = NEXT_CALL.fetch_add(1, Ordering::Relaxed);
-    ask(
-        id,
-        &FromChild::Call { id, method: checked.method.name.to_owned(), arguments: checked.args },
-        vm,
-    )
+pub(super) fn call(
+    method: String,
+    arguments: Map<String, Value>,
+    vm: &VirtualMachine,
+) -> PyResult<PyTupleRef> {
+    ask(|id| FromChild::Call { id, method, arguments }, b"", vm)
 }
 
 /// Reads an attribute of the robot and waits for the answer.
 pub(super) fn attribute(name: String, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
-    let id = NEXT_CALL.fetch_add(1, Ordering::Relaxed);
-    ask(id, &FromChild::Attribute { id, name }, vm)
+    ask(|id| FromChild::Attribute { id, name }, b"", vm)
 }
 
-fn ask(id: u64, question: &FromChild, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
+/// Asks the node something and waits for the answer: (refusal or None, value, message).
+///
+/// `bytes` go with the question.
+pub(super) fn ask(
+    question: impl FnOnce(u64) -> FromChild,
+    bytes: &[u8],
+    vm: &VirtualMachine,
+) -> PyResult<PyTupleRef> {
     let link = link::get();
     // Also after an `except BaseException` around `finish`.
     if link.is_finished() {
         return outcome(Some("episode_finished"), &Value::Null, "finish() was called", vm);
     }
+    let id = NEXT_QUESTION.fetch_add(1, Ordering::Relaxed);
     link.flush();
-    link.send(question);
-    match wait(id, vm)? {
-        Answer::Value(value) => outcome(None, &value, "", vm),
+    link.send(&question(id), bytes);
+    let (answer, memory) = wait(id, vm)?;
+    match answer {
+        Answer::Value(value) => answered(python_from_json(&value, vm)?, vm),
+        Answer::Arrays { value, arrays } => {
+            let memory = memory.ok_or_else(|| vm.new_runtime_error("arrays without memory"))?;
+            answered(arrays::received(&value, &arrays, &memory, vm)?, vm)
+        }
         Answer::Refused { kind, message, payload } => {
             let kind = match kind {
                 Refusal::Value => "value",
                 Refusal::Tool => "tool",
                 Refusal::EpisodeFinished => "episode_finished",
+                Refusal::Hidden => "hidden",
             };
             outcome(Some(kind), &payload, &message, vm)
         }
     }
 }
 
-fn wait(id: u64, vm: &VirtualMachine) -> PyResult<Answer> {
+fn wait(id: u64, vm: &VirtualMachine) -> PyResult<(Answer, Option<OwnedFd>)> {
     loop {
         match link::get().messages().recv_timeout(SLICE) {
-            Ok(ToChild::Reply { id: of, answer }) if of == id => return Ok(answer),
-            // Answers to calls that were interrupted.
+            Ok(Delivery { message: ToChild::Reply { id: of, answer }, memory }) if of == id => {
+                return Ok((answer, memory));
+            }
+            // Answers to questions that were interrupted.
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(vm.new_runtime_error("the node is gone"));

@@ -8,22 +8,16 @@ use rustpython_vm::{
     Interpreter, PyObjectRef, PyRef, PyResult, Settings, VirtualMachine, compiler, import,
 };
 
-use super::native;
+use super::{closed, host, native};
 
 const OS: &str = include_str!("python/os.py");
 const RUNTIME: &str = include_str!("python/runtime.py");
 
-/// Native modules that reach around the interpreter: bytecode and its loading,
-/// other interpreters, memory inspection.
-const REMOVED: &[&str] = &[
-    "marshal",
-    "_imp",
-    "_interpreters",
-    "_interpchannels",
-    "_interpqueues",
-    "_testinternalcapi",
-    "_remote_debugging",
-    "gc",
+/// What the runtime is made of, in the order in which it is loaded.
+const PARTS: [(&str, &str, &str); 3] = [
+    ("_workspace", "<ruaflow workspace>", include_str!("python/workspace.py")),
+    ("_modules", "<ruaflow modules>", include_str!("python/modules.py")),
+    ("_display", "<ruaflow display>", include_str!("python/display.py")),
 ];
 
 pub(super) fn build(interrupts: UserSignalReceiver) -> Interpreter {
@@ -34,8 +28,10 @@ pub(super) fn build(interrupts: UserSignalReceiver) -> Interpreter {
     // Sets of text iterate in the same order in every run.
     settings.hash_seed = Some(0);
     let builder = Interpreter::builder(settings);
-    let mut modules = rustpython_stdlib::stdlib_module_defs(&builder.ctx);
-    modules.push(native::module_def(&builder.ctx));
+    let mut modules = closed::modules(&builder.ctx);
+    for module in [native::module_def, host::module_def] {
+        modules.push(module(&builder.ctx));
+    }
     builder
         .add_native_modules(&modules)
         .add_frozen_modules(rustpython_pylib::FROZEN_STDLIB)
@@ -55,22 +51,19 @@ pub(super) fn build(interrupts: UserSignalReceiver) -> Interpreter {
 pub(super) fn prepare(vm: &VirtualMachine) -> PyResult<PyObjectRef> {
     import::import_builtin(vm, "_cell")?;
     load(vm, "os", "<ruaflow os>", OS)?;
+    for (name, filename, source) in PARTS {
+        load(vm, name, filename, source)?;
+    }
     let runtime = load(vm, "_ruaflow", "<ruaflow runtime>", RUNTIME)?;
     let runtime: PyObjectRef = runtime.into();
     vm.call_method(&runtime, "install", ())?;
     let modules = vm.sys_module.get_attr("modules", vm)?;
     // The cell's `_cell` is what the runtime holds; nobody else needs it.
     modules.del_item("_ruaflow", vm)?;
-    for name in REMOVED {
-        modules.set_item(*name, vm.ctx.none(), vm)?;
+    for (name, ..) in PARTS {
+        modules.del_item(name, vm)?;
     }
-    // A code object made of random bytes can crash the interpreter.
-    let code = vm.ctx.types.code_type;
-    for name in ["replace", "__replace__"] {
-        code.set_attr(vm.ctx.intern_str(name), vm.ctx.none());
-    }
-    code.slots().new.store(None);
-    code.modified();
+    closed::close(vm)?;
     Ok(runtime)
 }
 

@@ -1,23 +1,31 @@
-//! The child process: RustPython, one namespace, and a pipe to the node.
+//! The child process: RustPython, one namespace, and a socket to the node.
 //!
 //! Three threads: `cell` runs Python, the main thread reads what the node says,
 //! `flush` sends printed text that no newline has sent.
 
+mod arrays;
 mod cell;
-mod confine;
+mod closed;
 mod convert;
+mod host;
+mod inbox;
 mod interpreter;
 mod link;
 mod native;
+#[cfg(any())]
+mod pixels;
 
-use std::fs::File;
+use std::io;
 use std::mem::ManuallyDrop;
-use std::thread;
+use std::os::unix::net::UnixStream;
+use std::thread::{self, JoinHandle};
 
-use rustpython_vm::signal::user_signal_channel;
+use rustpython_vm::signal::{UserSignalReceiver, user_signal_channel};
 
-use crate::protocol::{FromChild, MAX_TO_CHILD, ToChild, read_message};
+use crate::protocol::FromChild;
+use crate::sandbox::Sandbox;
 use cell::Session;
+use inbox::Inbox;
 use link::Link;
 
 /// The interpreter's stack. Deep recursion in native code (`map` over `map`,
@@ -28,52 +36,56 @@ const STACK_BYTES: usize = 256 << 20;
 ///
 /// `memory_bytes` is what cells may allocate.
 pub fn main(memory_bytes: u64) -> ! {
-    match confine::enter() {
-        Ok((from_node, to_node)) => serve(from_node, to_node, memory_bytes),
-        Err(error) => {
-            eprintln!("cell: {error}");
-            std::process::exit(1)
+    match Sandbox::enter(&[]) {
+        Ok((sandbox, socket)) => serve(sandbox, socket, memory_bytes),
+        Err(error) => end(&error),
+    }
+}
+
+fn end(error: &io::Error) -> ! {
+    eprintln!("cell: {error}");
+    std::process::exit(1)
+}
+
+fn serve(sandbox: Sandbox, socket: UnixStream, memory_bytes: u64) -> ! {
+    let (interrupts, interrupted) = user_signal_channel();
+    // One descriptor, because the sandbox knows it by its number.
+    let socket: &'static UnixStream = Box::leak(Box::new(socket));
+    link::open(socket, interrupts);
+    let mut inbox = Inbox::new(socket);
+    // No thread can be made once the sandbox is closed.
+    let started = thread::Builder::new()
+        .name("flush".to_owned())
+        .spawn(|| link::get().flush_in_time())
+        .and_then(|_| start_interpreter(sandbox, interrupted, memory_bytes));
+    if let Err(error) = started {
+        end(&error);
+    }
+    loop {
+        match inbox.next() {
+            Ok(Some(delivery)) => Link::deliver(delivery),
+            Ok(None) => std::process::exit(0),
+            Err(error) => end(&error),
         }
     }
 }
 
-fn serve(mut from_node: File, to_node: File, memory_bytes: u64) -> ! {
-    let (interrupts, interrupted) = user_signal_channel();
-    link::open(to_node, interrupts);
-    let started = thread::Builder::new()
-        .name("cell".to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(move || {
-            let _end = EndOfProcess;
-            // Finalizing one that ran foreign code would be a risk without a gain.
-            let interpreter = ManuallyDrop::new(interpreter::build(interrupted));
-            interpreter.enter(|vm| {
-                let mut session = Session::new(vm);
-                if let Err(error) = confine::limit_memory(memory_bytes) {
-                    eprintln!("cell: {error}");
-                    return;
-                }
-                link::get().send(&FromChild::Ready);
-                session.serve();
-            });
-        })
-        .and_then(|_| {
-            thread::Builder::new().name("flush".to_owned()).spawn(|| link::get().flush_in_time())
+fn start_interpreter(
+    sandbox: Sandbox,
+    interrupted: UserSignalReceiver,
+    memory_bytes: u64,
+) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("cell".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+        let _end = EndOfProcess;
+        // Finalizing one that ran foreign code would be a risk without a gain.
+        let interpreter = ManuallyDrop::new(interpreter::build(interrupted));
+        interpreter.enter(|vm| {
+            let mut session = Session::new(vm);
+            let layers = sandbox.close(memory_bytes);
+            link::get().send(&FromChild::Ready { layers }, b"");
+            session.serve();
         });
-    if let Err(error) = started {
-        eprintln!("cell: could not start a thread: {error}");
-        std::process::exit(1);
-    }
-    loop {
-        match read_message::<ToChild>(&mut from_node, MAX_TO_CHILD) {
-            Ok(Some(message)) => Link::deliver(message),
-            Ok(None) => std::process::exit(0),
-            Err(error) => {
-                eprintln!("cell: {error}");
-                std::process::exit(1);
-            }
-        }
-    }
+    })
 }
 
 /// Ends the process with the interpreter's thread, also when that panics.

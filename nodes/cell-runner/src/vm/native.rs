@@ -10,6 +10,7 @@ mod _cell {
     use rustpython_vm::function::ArgIntoFloat;
     use rustpython_vm::types::Constructor;
     use rustpython_vm::{Py, PyObjectRef, PyPayload, PyResult, VirtualMachine, pyclass};
+    use serde_json::Map;
 
     use crate::protocol::{Finish, Stream as Kind};
     use crate::vm::cell;
@@ -22,12 +23,18 @@ mod _cell {
     /// Longer than any cell lives, and short enough for a clock.
     const FOREVER_S: f64 = 1e9;
 
+    const MAX_RECURSION: usize = 10_000;
+
     /// Checks a method's arguments and calls it; returns (refusal or None, value, message).
     #[pyfunction]
     fn call(method: PyStrRef, arguments: PyDictRef, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
-        let robot =
+        let (robot, primitives) =
             link::get().robot().ok_or_else(|| vm.new_runtime_error("there is no robot yet"))?;
         let method = method.to_string_lossy().into_owned();
+        // The node refuses it and writes that down.
+        if robot.method(&method).is_some_and(|method| !method.is_in(primitives)) {
+            return cell::call(method, Map::new(), vm);
+        }
         let mut given = Vec::new();
         for (name, value) in arguments.items_vec() {
             let name = name.str(vm)?.to_string_lossy().into_owned();
@@ -36,7 +43,7 @@ mod _cell {
         let given = given.iter().map(|(name, arg)| (name.as_str(), arg.clone()));
         let checked =
             robot.check(&method, given).map_err(|error| vm.new_value_error(error.to_string()))?;
-        cell::call(checked, vm)
+        cell::call(method, checked.args, vm)
     }
 
     /// Reads a changing attribute of `robo`; returns as `call` does.
@@ -46,11 +53,16 @@ mod _cell {
     }
 
     #[pyfunction]
-    fn finish(status: PyStrRef, summary: PyStrRef) {
-        link::get().finish(Finish {
+    fn finish(status: PyStrRef, summary: PyStrRef, vm: &VirtualMachine) -> PyResult<()> {
+        let finish = Finish {
             status: status.to_string_lossy().into_owned(),
             summary: crate::text::clip(&summary.to_string_lossy(), cell::MAX_SUMMARY),
-        });
+        };
+        if !finish.is_valid() {
+            return Err(vm.new_value_error("a status is success, failure or stuck"));
+        }
+        link::get().finish(finish);
+        Ok(())
     }
 
     /// Waits that many seconds.
@@ -70,6 +82,22 @@ mod _cell {
             }
             std::thread::sleep(left.min(SLICE));
         }
+    }
+
+    /// Sets how deep calls may go; deeper than [`MAX_RECURSION`] an error would
+    /// take longer to print than its cell may run.
+    #[pyfunction]
+    fn setrecursionlimit(limit: isize, vm: &VirtualMachine) -> PyResult<()> {
+        let limit = usize::try_from(limit)
+            .ok()
+            .filter(|limit| (1..=MAX_RECURSION).contains(limit))
+            .ok_or_else(|| {
+                vm.new_value_error(format!(
+                    "the recursion limit of a cell is 1 to {MAX_RECURSION}, got {limit}"
+                ))
+            })?;
+        vm.recursion_limit.set(limit);
+        Ok(())
     }
 
     #[pyfunction]
@@ -166,6 +194,11 @@ mod _cell {
         }
     }
 
+    /// [`outcome`] of a question that was not refused.
+    pub(in crate::vm) fn answered(value: PyObjectRef, vm: &VirtualMachine) -> PyResult<PyTupleRef> {
+        Ok(vm.ctx.new_tuple(vec![vm.ctx.none(), value, vm.ctx.new_str("").into()]))
+    }
+
     /// (refusal or None, value, message) for the Python side.
     pub(in crate::vm) fn outcome(
         refusal: Option<&str>,
@@ -182,4 +215,4 @@ mod _cell {
     }
 }
 
-pub(super) use _cell::outcome;
+pub(super) use _cell::{answered, outcome};

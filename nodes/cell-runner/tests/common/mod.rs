@@ -2,11 +2,14 @@
 //! A child process with a made-up robot behind it.
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
+pub mod bench;
+
 use std::time::Duration;
 
 use cell_runner::child::{Child, ChildConfig, ChildEvent, Exit, Output};
 use cell_runner::protocol::{Answer, Done, Refusal};
 use crossbeam_channel::Receiver;
+use ruaflow_robots::Primitives;
 use serde_json::{Map, Value, json};
 
 pub fn config() -> ChildConfig {
@@ -51,7 +54,7 @@ impl Cells {
             let _ = sender.send(event);
         })
         .unwrap();
-        child.init("libero");
+        child.init("libero", Primitives::Full);
         Self { child, events, index: 0, calls: Vec::new(), calls_left: usize::MAX }
     }
 
@@ -84,7 +87,7 @@ impl Cells {
         loop {
             let event = self.events.recv_deadline(end).expect("the cell ends in time");
             match event {
-                ChildEvent::Ready => {}
+                ChildEvent::Ready { .. } => {}
                 ChildEvent::Call { id, method, arguments } => {
                     let answer = self.answer(&method, &arguments);
                     self.calls.push((method, arguments));
@@ -97,6 +100,9 @@ impl Cells {
                     };
                     self.child.reply(id, Answer::Value(value));
                 }
+                ChildEvent::Display { id, .. } | ChildEvent::File { id, .. } => {
+                    self.child.reply(id, Answer::refused(Refusal::Tool, "not in this test"));
+                }
                 ChildEvent::Done { done, output } => return Ok(Ran { done, output }),
                 ChildEvent::Exited { exit, output } => return Err((exit, output)),
             }
@@ -106,7 +112,7 @@ impl Cells {
     /// Whether the running cell neither ends nor calls anything for so long.
     pub fn still_runs(&mut self, long: Duration) -> bool {
         while let Ok(event) = self.events.recv_timeout(long) {
-            if !matches!(event, ChildEvent::Ready) {
+            if !matches!(event, ChildEvent::Ready { .. }) {
                 return false;
             }
         }

@@ -9,16 +9,11 @@ import sys
 import time
 
 import _cell
+import _display
+import _modules
+import _workspace
 
-ALLOWED = frozenset(
-    """
-    __future__ abc array base64 binascii bisect calendar cmath collections colorsys contextlib copy
-    dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq html
-    inspect io itertools json keyword logging math numbers operator os pprint random re robo
-    secrets statistics string struct sys textwrap time traceback types typing unicodedata
-    uuid warnings weakref zlib
-    """.split()
-)
+display = _display.display
 
 # Frames of these files are none of the agent's business.
 HIDDEN = "<ruaflow "
@@ -90,6 +85,8 @@ def answer(tool, outcome):
         raise ValueError(message)
     if refusal == "episode_finished":
         raise EpisodeFinished(message)
+    if refusal == "hidden":
+        raise RuntimeError(message)
     raise ToolError(tool, message, value)
 
 
@@ -103,13 +100,18 @@ def finish(status, summary=""):
         raise ValueError(
             f'finish(): status must be "success", "failure" or "stuck", got {status!r}'
         )
-    _cell.finish(status, str(summary))
+    summary = str(summary)
+    end_cell()
+    _cell.finish(status, summary)
     raise Finished
 
 
-def display(image):
-    """Shows a picture; this run has none."""
-    raise RuntimeError("display(): no picture can be shown in this run")
+def end_cell():
+    """Brings what a cell wrote to its files."""
+    try:
+        _workspace.save(end_of_cell=True)
+    except OSError as error:
+        print(f"(a file could not be written: {error})", file=sys.stderr)
 
 
 def help(what=None):
@@ -139,40 +141,18 @@ def refuse(name, why):
     return refused
 
 
-def guarded_import(original):
-    def __import__(name, globals=None, locals=None, fromlist=(), level=0):
-        # Modules import what they need; a cell imports from the list.
-        if level == 0 and globals is not None and globals.get("__name__") == "__main__":
-            if name.partition(".")[0] not in ALLOWED:
-                raise ModuleNotFoundError(
-                    f"{name!r} is not available in a cell; available: {', '.join(sorted(ALLOWED))}",
-                    name=name,
-                )
-        return original(name, globals, locals, fromlist, level)
-
-    return __import__
-
-
-def limited_recursion(original):
-    def setrecursionlimit(limit):
-        if limit > 10_000:
-            raise ValueError("the recursion limit of a cell is 10000 at most")
-        original(limit)
-
-    return setrecursionlimit
-
-
 def install():
     """Puts everything in place; the last thing before the first cell."""
     for error in (ToolError, EpisodeFinished):
         error.__module__ = "builtins"
         setattr(builtins, error.__name__, error)
     builtins.help = help
-    builtins.open = refuse("open", "a cell has no files")
+    builtins.open = _workspace.open
     builtins.input = refuse("input", "nobody is there to type")
     builtins.breakpoint = refuse("breakpoint", "a cell has no debugger")
-    builtins.__import__ = guarded_import(builtins.__import__)
-    sys.setrecursionlimit = limited_recursion(sys.setrecursionlimit)
+    builtins.__import__ = _modules.guarded(builtins.__import__)
+    _workspace.install()
+    sys.setrecursionlimit = _cell.setrecursionlimit
     sys.stdout = sys.__stdout__ = _cell.Stream("stdout")
     sys.stderr = sys.__stderr__ = _cell.Stream("stderr")
     time.sleep = _cell.sleep
@@ -186,11 +166,17 @@ def warm_up():
 def make_robo(names):
     """The `robo` of this episode, from the names that its generated source defined."""
     robo_class = names["Robo"]
+    if all(name.startswith("_") for name in vars(robo_class)):
+        robo_class.__getattr__ = no_robot
     for error in (ToolError, EpisodeFinished):
         setattr(robo_class, error.__name__, error)
     robo = robo_class()
     sys.modules["robo"] = robo
     return robo
+
+
+def no_robot(robo, name):
+    raise AttributeError(f"there is no robot in this run, so no robo.{name}", name=name, obj=None)
 
 
 def format_error(error):
