@@ -36,6 +36,11 @@ impl Clone {
         self.root.join("bin").join(name)
     }
 
+    /// What starts a node that is not built, in the node's folder.
+    pub fn node_script(&self, name: &str) -> PathBuf {
+        self.root.join("nodes").join(name).join(name)
+    }
+
     /// The dora command: `RUAFLOW_DORA`, else the one of the clone's `.venv`.
     pub fn dora(&self) -> Result<PathBuf> {
         let dora = match std::env::var_os("RUAFLOW_DORA").filter(|dora| !dora.is_empty()) {

@@ -90,13 +90,15 @@ pub fn node() -> ExitCode {
     }
 }
 
-/// A path, or the name of a program in `bin/`.
+/// A path, or the name of a program in `bin/` or of a node's folder with a script.
 fn find_node(clone: &Clone, name: &str) -> Result<PathBuf> {
     if Path::new(name).is_file() && (name.contains('/') || name.ends_with(".py")) {
         return Ok(std::path::absolute(name)?);
     }
-    let program = clone.program(name);
-    if !name.contains('/') && program.is_file() {
+    let mut places = [clone.program(name), clone.node_script(name)].into_iter();
+    if !name.contains('/')
+        && let Some(program) = places.find(|place| place.is_file())
+    {
         return Ok(program);
     }
     let programs: Vec<String> = std::fs::read_dir(clone.program(""))

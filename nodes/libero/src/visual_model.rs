@@ -1,6 +1,6 @@
 //! The model with its looks, compiled when somebody first wants a picture.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mujoco_rs::{error::MjModelError, wrappers::MjModel};
 use thiserror::Error;
@@ -22,26 +22,28 @@ pub enum VisualModelError {
 ///
 /// Ids and states are those of the [`Scene`](crate::scene::Scene)'s own model, which
 /// has everything but the looks: a hundredth of the time to compile, and a
-/// thirtieth of the memory. Shared by all who ask; compiled at most once.
+/// thirtieth of the memory. Shared by all who ask, and freed with the last of them.
 pub struct VisualModel {
     xml: String,
     hidden_sites: Vec<usize>,
     parts: [i64; 6],
-    compiled: OnceLock<Arc<MjModel>>,
+    compiled: Mutex<Weak<MjModel>>,
 }
 
 impl VisualModel {
     pub(crate) fn new(xml: String, hidden_sites: Vec<usize>, physics: &MjModel) -> Self {
-        Self { xml, hidden_sites, parts: parts(physics), compiled: OnceLock::new() }
+        Self { xml, hidden_sites, parts: parts(physics), compiled: Mutex::default() }
     }
 
-    /// The compiled model; the first call takes seconds.
+    /// The compiled model; takes seconds unless somebody holds it.
     ///
     /// # Errors
     /// [`VisualModelError`].
     pub fn get(&self) -> Result<Arc<MjModel>, VisualModelError> {
-        if let Some(model) = self.compiled.get() {
-            return Ok(Arc::clone(model));
+        // Held while it compiles, so that of two threads one waits.
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = compiled.upgrade() {
+            return Ok(model);
         }
         let mut model = MjModel::from_xml_string(&self.xml)?;
         if parts(&model) != self.parts {
@@ -49,8 +51,9 @@ impl VisualModel {
         }
         hide_sites(&mut model, &self.hidden_sites);
         physics::release_compiler_memory();
-        // Of two threads that compile at once, the first one's model is kept.
-        Ok(Arc::clone(self.compiled.get_or_init(|| Arc::new(model))))
+        let model = Arc::new(model);
+        *compiled = Arc::downgrade(&model);
+        Ok(model)
     }
 }
 

@@ -60,9 +60,12 @@ pub(super) fn missing_file(path: &Path, name: &str) -> MjcfError {
 pub(super) fn read(path: &Path) -> Result<Element, MjcfError> {
     let text = data::read_text("a model file", path)?;
     let config = ParserConfig::new().ignore_comments(true);
-    let mut root = Element::parse_with_config(text.as_bytes(), config)
-        // Its words begin with line and column.
-        .map_err(|error| MjcfError::model(path, format!("line {error}").replace('\n', " ")))?;
+    let mut root = Element::parse_with_config(text.as_bytes(), config).map_err(|error| {
+        let words = error.to_string().replace('\n', " ");
+        // Line and column come after this.
+        let placed = words.strip_prefix("Malformed XML. ").map(|rest| format!("line {rest}"));
+        MjcfError::model(path, placed.unwrap_or(words))
+    })?;
     drop_text(&mut root);
     Ok(root)
 }
