@@ -13,6 +13,7 @@ mod interpreter;
 mod link;
 mod native;
 #[cfg(any())]
+mod pil;
 mod pixels;
 
 use std::io;
