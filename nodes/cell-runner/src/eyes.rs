@@ -316,7 +316,8 @@ mod tests {
     fn the_pictures_looked_at_last_are_kept() {
         let mut eyes = eyes();
         let at_once = KEPT_BYTES / view(1024).bytes();
-        for width in 1024..1024 + at_once as u32 {
+        // One more than there is room for.
+        for width in 1024..=1024 + at_once as u32 {
             let (_, requests) = look(&mut eyes, &view(width));
             eyes.take(answer(&requests[0]));
             // The first one is looked at again and again.

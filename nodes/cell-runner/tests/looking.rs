@@ -242,6 +242,60 @@ fn a_point_is_where_the_camera_saw_it() {
 }
 
 #[test]
+fn pictures_and_points_are_arrays_of_the_cell() {
+    let mut flow = Flow::new();
+    let printed = flow.stdout(
+        "img = robo.image(resolution=64)\n\
+         print(img.shape, img.dtype, img[20, 20].tolist(), img[40, 40].tolist())\n\
+         w = robo.world_map('wrist', resolution=(48, 32))\n\
+         print(w.shape, w.dtype, np.isnan(w[0, 0]).all(), w[10, 15].tolist(), float(w[30, 40, 2]))\n\
+         w[:] = 0\n\
+         again = robo.world_map('wrist', resolution=(48, 32))\n\
+         print(float(again[10, 15, 2]))\n\
+         p = robo.back_project(10, 15, camera='wrist', resolution=(48, 32)).world_xyz\n\
+         print(np.allclose(again[10, 15], p, atol=1e-4))",
+    );
+    assert_eq!(
+        printed,
+        "(64, 64, 3) uint8 [200, 40, 40] [90, 90, 0]\n\
+         (32, 48, 3) float32 True [-0.1328125, 0.12890625, 0.25] 0.0\n\
+         0.25\nTrue\n"
+    );
+    let result = flow.run(
+        "robo.release()\n\
+         print(robo.image(resolution=64)[40, 40].tolist(), robo.image(resolution=64, step=0)[40, 40].tolist())",
+    );
+    assert_eq!(result.stdout, "[90, 90, 7] [90, 90, 0]\n", "{}", result.error);
+    let outcomes: Vec<&str> = result.ledger.iter().map(|e| e.outcome.as_str()).collect();
+    assert_eq!(outcomes[1], r#"{"arrays":[{"dtype":"uint8","shape":[64,64,3]}]}"#);
+}
+
+#[test]
+fn files_are_made_when_somebody_asks() {
+    let mut flow = Flow::new();
+    let mut mask = vec![0; 1024 * 1024];
+    mask[300 * 1024 + 300..][..20].fill(1);
+    flow.found = Some(Segment { score: Some(0.8), mask: Bytes(mask), ..Segment::default() });
+    let printed = flow.stdout(
+        "import json\n\
+         for name in ('agentview.png', 'wrist_high.png', 'agentview_policy.png'):\n\
+        \x20   print(robo.artifact(name)[:8])\n\
+         for name in ('wrist_depth.npz', 'wrist_world.npz', 'agentview_world_high.npz'):\n\
+        \x20   print(robo.artifact(name)[:4], len(robo.artifact(name)) // 1000)\n\
+         print(json.loads(robo.artifact('wrist_metadata.json'))['width'])\n\
+         name = robo.segment('the box').overlay_artifact\n\
+         print(robo.artifact(name)[:4], json.loads(robo.artifact('segment_00.json'))['score'])\n\
+         print(len(robo.artifact(name)) > len(robo.artifact('agentview_high.png')))",
+    );
+    assert_eq!(
+        printed,
+        "b'\\x89PNG\\r\\n\\x1a\\n'\nb'\\x89PNG\\r\\n\\x1a\\n'\nb'\\x89PNG\\r\\n\\x1a\\n'\n\
+         b'PK\\x03\\x04' 262\nb'PK\\x03\\x04' 786\nb'PK\\x03\\x04' 12583\n256\n\
+         b'\\x89PNG' 0.8\nTrue\n"
+    );
+}
+
+#[test]
 fn a_region_has_a_middle_and_a_median() {
     let mut flow = Flow::new();
     // Half of the window is on the box; its z band leaves the box alone. Ranges
