@@ -10,7 +10,7 @@ import pyarrow as pa
 
 SCHEMAS = {
     "reset": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
@@ -19,6 +19,7 @@ SCHEMAS = {
                 pa.field("seed", pa.uint64(), nullable=False),
                 pa.field("settle", pa.uint32(), nullable=False),
                 pa.field("max_control_steps", pa.uint32(), nullable=False),
+                pa.field("state", pa.struct([pa.field("control_step", pa.uint64(), nullable=False), pa.field("time_ns", pa.uint64(), nullable=False), pa.field("integration", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("fixtures", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("visuals", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("controller", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("gripper", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("success", pa.bool_(), nullable=False)]), nullable=True),
             ]
         ),
     ),
@@ -47,18 +48,19 @@ SCHEMAS = {
         ),
     ),
     "cell": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
                 pa.field("index", pa.uint32(), nullable=False),
                 pa.field("code", pa.string(), nullable=False),
                 pa.field("timeout_ms", pa.uint64(), nullable=False),
+                pa.field("workspace", pa.string(), nullable=False),
             ]
         ),
     ),
     "cell_result": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
@@ -71,9 +73,11 @@ SCHEMAS = {
                 pa.field("namespace_lost", pa.bool_(), nullable=False),
                 pa.field("finish_status", pa.string(), nullable=False),
                 pa.field("finish_summary", pa.string(), nullable=False),
-                pa.field("images", pa.list_(pa.field("item", pa.string(), nullable=False)), nullable=False),
+                pa.field("feedback", pa.string(), nullable=False),
+                pa.field("images", pa.list_(pa.field("item", pa.struct([pa.field("name", pa.string(), nullable=False), pa.field("camera", pa.string(), nullable=False), pa.field("control_step", pa.uint64(), nullable=False), pa.field("width", pa.uint32(), nullable=False), pa.field("height", pa.uint32(), nullable=False), pa.field("png", pa.large_binary(), nullable=False)]), nullable=False)), nullable=False),
                 pa.field("ledger", pa.list_(pa.field("item", pa.struct([pa.field("method", pa.string(), nullable=False), pa.field("arguments", pa.string(), nullable=False), pa.field("ok", pa.bool_(), nullable=False), pa.field("outcome", pa.string(), nullable=False), pa.field("stateful", pa.bool_(), nullable=False), pa.field("step", pa.uint64(), nullable=False), pa.field("control_steps", pa.uint64(), nullable=False), pa.field("start_ns", pa.uint64(), nullable=False), pa.field("elapsed_ns", pa.uint64(), nullable=False)]), nullable=False)), nullable=False),
                 pa.field("control_steps", pa.uint64(), nullable=False),
+                pa.field("audit", pa.list_(pa.field("item", pa.string(), nullable=False)), nullable=False),
                 pa.field("elapsed_ns", pa.uint64(), nullable=False),
                 pa.field("state_summary", pa.string(), nullable=False),
             ]
@@ -161,7 +165,7 @@ SCHEMAS = {
         ),
     ),
     "frame_request": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
@@ -171,11 +175,12 @@ SCHEMAS = {
                 pa.field("control_step", pa.int64(), nullable=False),
                 pa.field("depth", pa.bool_(), nullable=False),
                 pa.field("segmentation", pa.bool_(), nullable=False),
+                pa.field("preview", pa.bool_(), nullable=False),
             ]
         ),
     ),
     "frame": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
@@ -183,10 +188,12 @@ SCHEMAS = {
                 pa.field("camera", pa.string(), nullable=False),
                 pa.field("control_step", pa.uint64(), nullable=False),
                 pa.field("time_ns", pa.uint64(), nullable=False),
+                pa.field("preview", pa.bool_(), nullable=False),
                 pa.field("width", pa.uint32(), nullable=False),
                 pa.field("height", pa.uint32(), nullable=False),
                 pa.field("color", pa.large_binary(), nullable=False),
                 pa.field("depth", pa.list_(pa.field("item", pa.float32(), nullable=False)), nullable=False),
+                pa.field("depth_range", pa.list_(pa.field("item", pa.float64(), nullable=False), 2), nullable=True),
                 pa.field("segmentation", pa.list_(pa.field("item", pa.uint32(), nullable=False)), nullable=False),
                 pa.field("instances", pa.list_(pa.field("item", pa.string(), nullable=False)), nullable=False),
                 pa.field("intrinsics", pa.list_(pa.field("item", pa.float64(), nullable=False), 9), nullable=False),
@@ -194,11 +201,49 @@ SCHEMAS = {
             ]
         ),
     ),
-    "chunk": (
+    "segment_request": (
         1,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
+                pa.field("prompt", pa.string(), nullable=False),
+                pa.field("point", pa.list_(pa.field("item", pa.uint32(), nullable=False), 2), nullable=True),
+                pa.field("camera", pa.string(), nullable=False),
+                pa.field("control_step", pa.uint64(), nullable=False),
+                pa.field("width", pa.uint32(), nullable=False),
+                pa.field("height", pa.uint32(), nullable=False),
+                pa.field("color", pa.large_binary(), nullable=False),
+            ]
+        ),
+    ),
+    "segment": (
+        1,
+        pa.struct(
+            [
+                pa.field("id", pa.string(), nullable=False),
+                pa.field("error", pa.string(), nullable=False),
+                pa.field("score", pa.float64(), nullable=True),
+                pa.field("bounds", pa.list_(pa.field("item", pa.float64(), nullable=False), 4), nullable=True),
+                pa.field("mask", pa.large_binary(), nullable=False),
+            ]
+        ),
+    ),
+    "chunk_request": (
+        1,
+        pa.struct(
+            [
+                pa.field("id", pa.string(), nullable=False),
+                pa.field("prompt", pa.string(), nullable=False),
+                pa.field("observation", pa.struct([pa.field("control_step", pa.uint64(), nullable=False), pa.field("action_id", pa.uint64(), nullable=False), pa.field("time_ns", pa.uint64(), nullable=False), pa.field("arms", pa.list_(pa.field("item", pa.struct([pa.field("name", pa.string(), nullable=False), pa.field("joint_pos", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("joint_vel", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("eef_pos", pa.list_(pa.field("item", pa.float64(), nullable=False), 3), nullable=False), pa.field("eef_quat", pa.list_(pa.field("item", pa.float64(), nullable=False), 4), nullable=False), pa.field("gripper_qpos", pa.list_(pa.field("item", pa.float64(), nullable=False)), nullable=False), pa.field("gripper_opening", pa.float64(), nullable=False)]), nullable=False)), nullable=False), pa.field("base_pose", pa.list_(pa.field("item", pa.float64(), nullable=False), 7), nullable=True), pa.field("terminated", pa.bool_(), nullable=False), pa.field("truncated", pa.bool_(), nullable=False), pa.field("success", pa.bool_(), nullable=False)]), nullable=False),
+            ]
+        ),
+    ),
+    "chunk": (
+        2,
+        pa.struct(
+            [
+                pa.field("id", pa.string(), nullable=False),
+                pa.field("error", pa.string(), nullable=False),
                 pa.field("source", pa.string(), nullable=False),
                 pa.field("kind", pa.string(), nullable=False),
                 pa.field("length", pa.uint32(), nullable=False),
