@@ -13,8 +13,7 @@ robo.move_to([-0.2, 0.0, 1.1], robo.OPEN, max_steps=8)
 
 fn play(place: &Place, out: &str, more: &[&str]) -> Records {
     place.write("policy.py", POLICY);
-    let mut command =
-        place.rua(["play", "--policy", "policy.py", "--settle", "2", "--out", out]);
+    let mut command = place.rua(["play", "--policy", "policy.py", "--settle", "2", "--out", out]);
     command.args(more);
     place.run(command).assert_code(0);
     place.assert_nothing_left();
@@ -32,11 +31,13 @@ fn a_picture_rendered_later_is_the_one_that_was_made_then() {
             let file = format!("{camera}-{step}.png");
             let step_text = step.to_string();
             let ended = place.run(place.rua([
-                "render", "out", "--step", &step_text, "--camera", camera, "--size", "256", "-o", &file,
+                "render", "out", "--step", &step_text, "--camera", camera, "--size", "256", "-o",
+                &file,
             ]));
             ended.assert_code(0);
             let kept = format!("episodes/000/pictures/{step:05}-{camera}.png");
-            let (kept, made) = (std::fs::read(records.path(&kept)), std::fs::read(place.path(&file)));
+            let (kept, made) =
+                (std::fs::read(records.path(&kept)), std::fs::read(place.path(&file)));
             assert!(kept.unwrap() == made.unwrap(), "{camera}, step {step}");
         }
     }
@@ -58,7 +59,16 @@ fn a_video_shows_a_part_of_the_run() {
     let place = Place::default();
     play(&place, "out", &["--pictures", "off"]);
     let ended = place.run(place.rua([
-        "render", "out", "--to", "4", "--size", "64x48", "--quality", "preview", "-o", "a.mp4",
+        "render",
+        "out",
+        "--to",
+        "4",
+        "--size",
+        "64x48",
+        "--quality",
+        "preview",
+        "-o",
+        "a.mp4",
     ]));
     ended.assert_code(0);
     assert!(ended.out.contains("5 pictures of 64x48"), "{ended}");

@@ -6,7 +6,9 @@ use std::path::Path;
 use libero::bddl::{BddlError, Problem};
 use libero::data::Data;
 use libero::init_states::InitStates;
+use libero::render::Renderer;
 use libero::scene::{Scene, SceneError};
+use libero::sim::Simulator;
 
 const SUITE: &str = "libero_spatial";
 const TASK: &str =
@@ -96,10 +98,15 @@ fn a_torn_model_file_is_named_with_the_line() {
     says(&error, &["akita_black_bowl.xml", "line ", "./rua setup"]);
 }
 
+/// Physics does without it; whoever wants a picture hears of it.
 #[test]
 fn a_torn_mesh_is_an_error() {
-    let error = Broken::new(&format!("{BOWL}/akita_black_bowl_col.obj"), Some(b"f 1 2")).error();
-    says(&error, &["libero_spatial task 0", "./rua setup"]);
+    let broken = Broken::new(&format!("{BOWL}/visual/akita_black_bowl_vis.msh"), Some(b"torn"));
+    let data = Data::open(broken.folder.path()).expect("the data");
+    let scene = Scene::load(&data, SUITE, 0).expect("the scene without its looks");
+    let scene = Simulator::new(scene).expect("a simulator").render_scene();
+    let error = Renderer::new(scene).map(|_| ()).expect_err("it is broken").to_string();
+    assert!(error.contains("akita_black_bowl_vis") && error.contains("./rua setup"), "{error}");
 }
 
 #[test]
