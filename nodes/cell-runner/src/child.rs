@@ -12,6 +12,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ruaflow_robots::Primitives;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::{Map, Value};
 
 use crate::CHILD_ARGUMENT;
@@ -102,7 +104,7 @@ pub struct Child {
 
 /// What the node's threads know of a process.
 pub(crate) struct Shared {
-    process: Mutex<process::Child>,
+    process: Mutex<Process>,
     pub(crate) killed: AtomicBool,
     pub(crate) conduct: Conduct,
 }
@@ -140,7 +142,7 @@ impl Child {
         let last_words = process.stderr.take();
         // From here on the process is killed when something fails.
         let shared = Arc::new(Shared {
-            process: Mutex::new(process),
+            process: Mutex::new(Process { child: process, reaped: false }),
             killed: AtomicBool::new(false),
             conduct: Conduct::default(),
         });
@@ -205,7 +207,7 @@ impl Child {
     /// Process id, for tests and logs.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.shared.process().id()
+        self.shared.process().child.id()
     }
 
     fn send(&self, message: &ToChild, memory: Option<&Sealed>) {
@@ -236,30 +238,57 @@ impl Drop for Child {
 }
 
 impl Shared {
-    fn process(&self) -> MutexGuard<'_, process::Child> {
+    fn process(&self) -> MutexGuard<'_, Process> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Kills the process, and what it may have started without a sandbox.
     pub(crate) fn kill(&self) {
         self.killed.store(true, Ordering::Relaxed);
-        // Does nothing once the process has been waited for.
-        if let Err(error) = self.process().kill() {
-            tracing::warn!(%error, "could not kill a cell's process");
-        }
+        self.process().kill();
     }
 
     /// Waits for a process that has closed its socket.
     pub(crate) fn wait(&self) -> Option<ExitStatus> {
         let end = Instant::now() + DEATH;
-        loop {
-            let status = self.process().try_wait();
-            match status {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
-                Ok(None) | Err(_) => break,
-            }
+        while Instant::now() < end && !self.process().is_dead() {
+            thread::sleep(Duration::from_millis(1));
         }
+        self.process().reap()
+    }
+}
+
+/// A process and the group that it leads.
+struct Process {
+    child: process::Child,
+    /// Its id is no longer its own.
+    reaped: bool,
+}
+
+impl Process {
+    fn group(&self) -> Option<Pid> {
+        Pid::from_raw(self.child.id().cast_signed()).filter(|_| !self.reaped)
+    }
+
+    fn kill(&self) {
+        let Some(group) = self.group() else { return };
+        match kill_process_group(group, Signal::KILL) {
+            Ok(()) | Err(Errno::SRCH) => {}
+            Err(error) => tracing::warn!(%error, "could not kill a cell's process"),
+        }
+    }
+
+    /// Whether it has died; it is not reaped yet, so that its id stays its own.
+    fn is_dead(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.group().is_none_or(|group| {
+            !matches!(waitid(WaitId::Pid(group), options), Ok(None) | Err(Errno::INTR))
+        })
+    }
+
+    fn reap(&mut self) -> Option<ExitStatus> {
         self.kill();
-        self.process().wait().ok()
+        self.reaped = true;
+        self.child.wait().ok()
     }
 }

@@ -6,6 +6,7 @@ use std::process::ChildStderr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use crate::child::{ChildEvent, MAX_OUTPUT, Output, Shared};
 use crate::conduct::Record;
@@ -15,6 +16,9 @@ use crate::text::Capture;
 
 /// Bytes kept of what the process itself said before it died.
 const MAX_LAST_WORDS: usize = 4_096;
+
+/// How long the words of a dead process may take to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(crate) struct Listener {
     shared: Arc<Shared>,
@@ -41,9 +45,14 @@ impl Listener {
         last_words: ChildStderr,
         sink: impl Fn(ChildEvent),
     ) {
-        let last_words = thread::Builder::new()
-            .name("cell-stderr".to_owned())
-            .spawn(move || collect(last_words));
+        let (words, last) = crossbeam_channel::bounded(1);
+        let collector = thread::Builder::new().name("cell-stderr".to_owned()).spawn(move || {
+            // False only when nobody waits any more.
+            let _ = words.send(collect(last_words));
+        });
+        if let Err(error) = collector {
+            tracing::warn!(%error, "a cell's last words will not be heard");
+        }
         let misbehaved = self.hear(from_child, &sink);
         let killed = self.shared.killed.load(Ordering::Relaxed);
         if misbehaved.is_some() {
@@ -51,7 +60,7 @@ impl Listener {
             self.shared.kill();
         }
         let status = self.shared.wait();
-        let words = last_words.ok().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let words = last.recv_timeout(LAST_WORDS).unwrap_or_default();
         let exit = match misbehaved {
             _ if killed => Exit::Killed,
             Some(what) => Exit::Misbehaved { what },

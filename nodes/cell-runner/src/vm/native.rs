@@ -93,7 +93,7 @@ mod _cell {
             .filter(|limit| (1..=MAX_RECURSION).contains(limit))
             .ok_or_else(|| {
                 vm.new_value_error(format!(
-                    "the recursion limit of a cell is 1 to {MAX_RECURSION}, got {limit}"
+                    "the recursion limit of a cell is {MAX_RECURSION} at most, and 1 at least"
                 ))
             })?;
         vm.recursion_limit.set(limit);

@@ -33,7 +33,11 @@ impl Seat {
         });
         let mut runner = Runner::new(spawn, Duration::from_secs(30)).unwrap();
         let first = Observation {
-            arms: vec![ArmState { name: "right".to_owned(), ..ArmState::default() }],
+            arms: vec![ArmState {
+                name: "right".to_owned(),
+                gripper_qpos: vec![0.02, -0.02],
+                ..ArmState::default()
+            }],
             ..Observation::default()
         };
         let card = Card { robot: "libero".to_owned(), first, ..Card::default() };

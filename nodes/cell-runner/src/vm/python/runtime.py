@@ -15,6 +15,9 @@ import _workspace
 
 display = _display.display
 
+# Frames of an error that are looked at; a recursion repeats them.
+MAX_FRAMES = 1_100
+
 # Frames of these files are none of the agent's business.
 HIDDEN = "<ruaflow "
 
@@ -183,7 +186,7 @@ def format_error(error):
     """The traceback as Python prints it, without the frames of RuaFlow itself."""
     import traceback
 
-    report = traceback.TracebackException.from_exception(error)
+    report = traceback.TracebackException.from_exception(error, limit=MAX_FRAMES)
     hide(report, set())
     return "".join(report.format())
 

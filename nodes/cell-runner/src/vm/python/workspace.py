@@ -254,6 +254,7 @@ def install():
     for function in here:
         setattr(os, function.__name__, function)
     os.lstat = stat
+    os.stat_result = Stat
     os.unlink = os.rmdir = remove
     # `io.open` is what pathlib calls.
     io.open = open
