@@ -1,5 +1,6 @@
 //! Values between Python and the rest of RuaFlow.
 
+use ruaflow_array::{Array, Scalar};
 use ruaflow_robots::Arg;
 use rustpython_vm::builtins::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyStr, PyTuple,
@@ -11,7 +12,7 @@ use serde_json::Value;
 const MAX_ITEMS: usize = 10_000;
 const MAX_DEPTH: usize = 4;
 
-/// An argument of a call. Tuples, lists and other iterables become lists;
+/// An argument of a call. Tuples, lists, arrays and other iterables become lists;
 /// anything with `__float__` or `__index__` becomes a number.
 pub(super) fn arg_from_python(object: &PyObject, vm: &VirtualMachine) -> PyResult<Arg> {
     nested(object, vm, 0)
@@ -55,6 +56,12 @@ fn nested(object: &PyObject, vm: &VirtualMachine, depth: usize) -> PyResult<Arg>
     if let Some(float) = object.downcast_ref::<PyFloat>() {
         return Ok(Arg::Float(float.to_f64()));
     }
+    if let Some(number) = ruaflow_numpy::number(object) {
+        return Ok(of_scalar(number));
+    }
+    if let Some(array) = ruaflow_numpy::from_python(object) {
+        return Ok(of_array(&array, depth));
+    }
     if let Some(text) = object.downcast_ref::<PyStr>() {
         return Ok(Arg::Str(text.to_string_lossy().into_owned()));
     }
@@ -88,6 +95,25 @@ fn nested(object: &PyObject, vm: &VirtualMachine, depth: usize) -> PyResult<Arg>
         }
     }
     sequence(items, vm, depth)
+}
+
+fn of_scalar(number: Scalar) -> Arg {
+    match number {
+        Scalar::Bool(value) => Arg::Bool(value),
+        number if number.dtype().is_integer() => Arg::Int(number.to_i64()),
+        number => Arg::Float(number.to_f64()),
+    }
+}
+
+fn of_array(array: &Array, depth: usize) -> Arg {
+    if array.ndim() == 0 {
+        return of_scalar(array.get(&[]));
+    }
+    if array.ndim() + depth > MAX_DEPTH || array.size() > MAX_ITEMS {
+        return Arg::Other("a large array".to_owned());
+    }
+    let rows = (0..array.shape()[0]).map(|row| of_array(&array.index_axis(0, row), depth + 1));
+    Arg::List(rows.collect())
 }
 
 fn sequence(items: Vec<PyObjectRef>, vm: &VirtualMachine, depth: usize) -> PyResult<Arg> {
