@@ -83,11 +83,14 @@ impl Answer {
     }
 }
 
+/// The type of an array that is no array but Python's `bytes`.
+pub const BYTES: &str = "bytes";
+
 /// An array in a memory file: in C order, little endian.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayInfo {
     pub name: String,
-    /// As numpy calls it, `float32`.
+    /// As numpy calls it, `float32`; or [`BYTES`].
     pub dtype: String,
     pub shape: Vec<usize>,
     /// Where it begins, bytes.

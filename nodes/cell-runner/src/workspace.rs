@@ -11,14 +11,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use crate::child::Child;
 use crate::memory::{self, Part};
-use crate::protocol::{Answer, FileRequest, Refusal};
+use crate::protocol::{Answer, BYTES, FileRequest, Refusal};
 
 /// Longest file a cell may read or write, bytes.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -125,7 +125,7 @@ impl Workspace {
         if size > MAX_FILE_BYTES {
             return Err(too_large(size));
         }
-        let total = self.usage()?.bytes - old + size;
+        let total = self.usage()?.bytes.saturating_sub(old) + size;
         if total > MAX_TOTAL_BYTES {
             let limit = MAX_TOTAL_BYTES >> 20;
             return Err(error(Errno::DQUOT, format!("the workspace holds {limit} MiB at most")));
@@ -222,7 +222,7 @@ impl Workspace {
             return fstat(&self.root).map_err(refused);
         };
         let folder = self.walk(above)?;
-        rustix::fs::statat(&folder, *name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)
+        statat(&folder, *name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)
     }
 
     fn check_entries(&self) -> Result<(), FileError> {
@@ -261,7 +261,7 @@ pub(crate) fn reply(
             child.reply(id, Answer::Value(json!({ "value": null })));
         }
         Ok(Given::Bytes(bytes)) => {
-            let part = Part { name: "value", dtype: "uint8", shape: &[bytes.len()], bytes: &bytes };
+            let part = Part { name: "value", dtype: BYTES, shape: &[bytes.len()], bytes: &bytes };
             match memory::pack(&[part]) {
                 Ok((memory, arrays)) => child.reply_arrays(id, json!({}), arrays, &memory),
                 Err(error) => {
@@ -312,7 +312,7 @@ fn entries_of(folder: &OwnedFd) -> Result<Vec<(String, FileType)>, FileError> {
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            FileType::Unknown => statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
                 .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
             kind => kind,
         };
@@ -340,8 +340,13 @@ fn regular(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<File, FileErro
 
 /// The size of a regular file, if it is there.
 fn size_of(folder: &OwnedFd, name: &str) -> Result<Option<u64>, FileError> {
-    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(u64::try_from(stat.st_size).unwrap_or(0))),
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(u64::try_from(stat.st_size).unwrap_or(0))),
+            FileType::Directory => Err(refused(Errno::ISDIR)),
+            FileType::Symlink => Err(refused(Errno::LOOP)),
+            _ => Err(error(Errno::ACCESS, "this is no regular file".to_owned())),
+        },
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(refused(errno)),
     }

@@ -93,13 +93,13 @@ path = pathlib.Path('maps') / 'low' / 'a.txt'
 path.write_text('hello')
 print(path.read_text(), path.exists(), os.path.getsize(path), path.suffix)
 print(os.listdir('maps'), os.path.isdir('maps'), os.path.isfile('maps/low/a.txt'))
-print([name for name in os.walk('maps')][1])
+print(list(os.walk('maps'))[1], [str(p) for p in pathlib.Path('maps').rglob('*.txt')])
 os.remove('maps/low/a.txt')
 print(path.exists(), os.getcwd())
 ";
     assert_eq!(
         bench.printed(code),
-        "hello True 5 .txt\n['low'] True True\n('maps/low', [], ['a.txt'])\nFalse .\n"
+        "hello True 5 .txt\n['low'] True True\n('maps/low', [], ['a.txt']) ['maps/low/a.txt']\nFalse .\n"
     );
 }
 

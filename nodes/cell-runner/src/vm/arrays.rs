@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::convert::python_from_json;
 use crate::memory::Mapping;
-use crate::protocol::ArrayInfo;
+use crate::protocol::{ArrayInfo, BYTES};
 
 #[derive(Debug, thiserror::Error)]
 enum ArrayError {
@@ -39,20 +39,29 @@ pub(super) fn received(
         && name.is_empty()
         && let Some(array) = mapped.pop()
     {
-        return python_from_array(array, vm);
+        return value_of(&arrays[0], array, vm);
     }
     let fields = match value {
         Value::Null => vm.ctx.new_dict().into(),
         value => python_from_json(value, vm)?,
     };
     for (info, array) in arrays.iter().zip(mapped) {
-        fields.set_item(info.name.as_str(), python_from_array(array, vm)?, vm)?;
+        fields.set_item(info.name.as_str(), value_of(info, array, vm)?, vm)?;
     }
     Ok(fields)
 }
 
-fn python_from_array(_array: Array, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
-    Err(vm.new_runtime_error("this interpreter has no numpy"))
+/// A file's contents are `bytes`, everything else is an array.
+fn value_of(info: &ArrayInfo, array: Array, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+    if info.dtype != BYTES {
+        return python_from_array(array, vm);
+    }
+    let bytes = array.to_vec::<u8>().map_err(|error| vm.new_value_error(error.to_string()))?;
+    Ok(vm.ctx.new_bytes(bytes).into())
+}
+
+fn python_from_array(array: Array, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+    Ok(ruaflow_numpy::to_python(array, vm))
 }
 
 fn map(arrays: &[ArrayInfo], memory: &OwnedFd) -> Result<Vec<Array>, ArrayError> {
@@ -62,7 +71,9 @@ fn map(arrays: &[ArrayInfo], memory: &OwnedFd) -> Result<Vec<Array>, ArrayError>
 
 fn array(info: &ArrayInfo, memory: &Rc<Mapping>) -> Result<Array, ArrayError> {
     let name = || info.name.clone();
-    let dtype = DType::from_name(&info.dtype)
+    let dtype = Some(DType::U8)
+        .filter(|_| info.dtype == BYTES)
+        .or_else(|| DType::from_name(&info.dtype))
         .ok_or_else(|| ArrayError::Type { name: name(), dtype: info.dtype.clone() })?;
     let bytes =
         memory.len().checked_sub(info.offset).ok_or_else(|| ArrayError::Place { name: name() })?;

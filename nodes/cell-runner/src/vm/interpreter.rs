@@ -8,7 +8,7 @@ use rustpython_vm::{
     Interpreter, PyObjectRef, PyRef, PyResult, Settings, VirtualMachine, compiler, import,
 };
 
-use super::{closed, host, native};
+use super::{closed, host, native, pil};
 
 const OS: &str = include_str!("python/os.py");
 const RUNTIME: &str = include_str!("python/runtime.py");
@@ -29,9 +29,8 @@ pub(super) fn build(interrupts: UserSignalReceiver) -> Interpreter {
     settings.hash_seed = Some(0);
     let builder = Interpreter::builder(settings);
     let mut modules = closed::modules(&builder.ctx);
-    for module in [native::module_def, host::module_def] {
-        modules.push(module(&builder.ctx));
-    }
+    let ours = [native::module_def, host::module_def, pil::module_def, ruaflow_numpy::module_def];
+    modules.extend(ours.map(|module| module(&builder.ctx)));
     builder
         .add_native_modules(&modules)
         .add_frozen_modules(rustpython_pylib::FROZEN_STDLIB)
@@ -51,6 +50,7 @@ pub(super) fn build(interrupts: UserSignalReceiver) -> Interpreter {
 pub(super) fn prepare(vm: &VirtualMachine) -> PyResult<PyObjectRef> {
     import::import_builtin(vm, "_cell")?;
     load(vm, "os", "<ruaflow os>", OS)?;
+    vm.import("numpy", 0)?;
     for (name, filename, source) in PARTS {
         load(vm, name, filename, source)?;
     }

@@ -12,7 +12,6 @@ mod inbox;
 mod interpreter;
 mod link;
 mod native;
-#[cfg(any())]
 mod pil;
 mod pixels;
 

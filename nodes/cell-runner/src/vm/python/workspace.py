@@ -157,8 +157,7 @@ def open(
 
 
 def contents(path):
-    data = ask("read", path)
-    return b"" if data is None else data.tobytes()
+    return ask("read", path) or b""
 
 
 def save(end_of_cell=False):
@@ -209,6 +208,57 @@ def listdir(path="."):
     return [entry["name"] for entry in ask("list", text_of(path))]
 
 
+class Entry:
+    """An entry of a folder, as `os.scandir` gives it."""
+
+    def __init__(self, folder, entry):
+        self.name = entry["name"]
+        self.path = os.path.join(folder, self.name)
+        self._folder = entry["folder"]
+
+    def __fspath__(self):
+        return self.path
+
+    def is_dir(self, *, follow_symlinks=True):
+        return self._folder
+
+    def is_file(self, *, follow_symlinks=True):
+        return not self._folder
+
+    def is_symlink(self):
+        return False
+
+    def is_junction(self):
+        return False
+
+    def stat(self, *, follow_symlinks=True):
+        return stat(self.path)
+
+
+class scandir:
+    """The entries of a folder of the workspace, sorted by name."""
+
+    def __init__(self, path="."):
+        folder = text_of(path)
+        save()
+        self._entries = iter([Entry(folder, entry) for entry in ask("list", folder)])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._entries)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        self._entries = iter(())
+
+
 def mkdir(path, mode=0o777, *, dir_fd=None):
     ask("make_folder", text_of(path))
 
@@ -250,7 +300,9 @@ def walk(top, topdown=True, onerror=None, followlinks=False):
 
 def install():
     """Lets `os` answer from the workspace."""
-    here = (stat, listdir, mkdir, makedirs, remove, getcwd, walk)
+    # What glob and pathlib look at when they are loaded.
+    os.O_RDONLY, os.O_DIRECTORY = 0, 0
+    here = (stat, listdir, scandir, mkdir, makedirs, remove, getcwd, walk)
     for function in here:
         setattr(os, function.__name__, function)
     os.lstat = stat
