@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eyre::Result;
+use ruaflow_record::StateAddress;
+use ruaflow_robots::Primitives;
 
-use crate::{check_robot, demo, play, repair, stop, suites};
+use crate::{cell, lint, api, check_robot, demo, play, render, repair, stop, suites};
 
 #[derive(Parser)]
 #[command(
@@ -26,12 +29,20 @@ enum Command {
     Play(Play),
     /// Run the demo episode
     Demo(Demo),
+    /// Make a picture or a video of a recorded run
+    Render(Render),
+    /// Print what an agent may do with a robot
+    Api(Api),
     /// List suites, or the tasks of one
     Suites(Suites),
     /// End a run in good order, or hold its robot at once
     Stop(Stop),
     /// Finish the result of a run that died
     Repair(Repair),
+    /// Run cells without a robot, and see what an agent would see
+    Cell(Cell),
+    /// Find what is wrong with a policy, without running it
+    Lint(Lint),
     /// Check that a node is a robot
     CheckRobot(CheckRobot),
     /// The node that `check-robot` puts beside the robot
@@ -44,9 +55,13 @@ impl Rua {
         match self.command {
             Command::Play(args) => play::run(&args),
             Command::Demo(args) => demo::run(&args),
+            Command::Render(args) => render::run(&args),
+            Command::Api(args) => api::run(&args),
             Command::Suites(args) => suites::run(&args),
             Command::Stop(args) => stop::run(&args),
             Command::Repair(args) => repair::run(&args),
+            Command::Cell(args) => cell::run(&args),
+            Command::Lint(args) => lint::run(&args),
             Command::CheckRobot(args) => check_robot::run(&args),
             Command::RobotChecker => Ok(check_robot::node()),
         }
@@ -60,12 +75,21 @@ pub struct Play {
     pub robot: String,
     #[command(flatten)]
     pub scene: Scene,
+    /// Recorded state to begin in, such as `runs/…:120`; its scene is played unless another is given
+    #[arg(long, value_name = "RUN[:EPISODE]:STEP")]
+    pub from: Option<StateAddress>,
     /// Who writes the cells
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
     /// Python file that the planner `script` plays
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// VLA policy behind `pi0_pick`: `openpi`, a server's URL (ws://…), or a model file (.onnx)
+    #[arg(long, value_name = "POLICY")]
+    pub vla: Option<String>,
+    /// Methods the cells have: full, or no-vla without the skills of a VLA policy
+    #[arg(long, value_name = "SET")]
+    pub primitives: Option<Primitives>,
     /// Folder for the run; must not hold anything yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -84,6 +108,12 @@ pub struct Play {
     /// Pictures to record: none, the ends of an episode, or after each call that moved, too
     #[arg(long, value_name = "WHEN")]
     pub pictures: Option<Pictures>,
+    /// What an agent is told after a cell: rich (calls and the robot, too) or pure
+    #[arg(long, value_name = "KIND", value_parser = ["rich", "pure"])]
+    pub feedback: Option<String>,
+    /// Pictures an agent sees besides those it displays: on-motion, on-demand or none
+    #[arg(long, value_name = "WHEN", value_parser = ["on-motion", "on-demand", "none"])]
+    pub images: Option<String>,
     /// Exit with 3 when a task was not solved
     #[arg(long)]
     pub require_success: bool,
@@ -134,6 +164,97 @@ pub struct Demo {
 }
 
 #[derive(Args)]
+pub struct Render {
+    /// Folder of the run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// File to make: .png for one picture, .mp4 for a video
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Episode of the run
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub episode: u32,
+    /// Control step of the picture; below 0 counts from the end [default: the last]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub step: Option<i64>,
+    /// First control step of the video [default: the first]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub from: Option<i64>,
+    /// Last control step of the video [default: the last]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub to: Option<i64>,
+    /// Camera, by its name in the scene, or `wrist`
+    #[arg(long, value_name = "NAME", default_value = "agentview")]
+    pub camera: String,
+    /// Pixels, one number for a square; a video's sides are even
+    #[arg(long, value_name = "WxH", default_value = "512")]
+    pub size: Size,
+    /// Control steps shown a second [default: as many as were made a second]
+    #[arg(long, value_name = "N")]
+    pub fps: Option<f64>,
+    /// `full` is what a policy sees; `preview` is some three times faster
+    #[arg(long, value_name = "WHICH", default_value = "full")]
+    pub quality: Quality,
+    /// EGL device that draws: its number or a part of its name
+    #[arg(long, value_name = "DEVICE", env = "EGL_DEVICE")]
+    pub egl_device: Option<String>,
+}
+
+/// Pixels of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (width, height) = text.split_once(['x', 'X']).unwrap_or((text, text));
+        match (width.parse(), height.parse()) {
+            (Ok(width), Ok(height)) => Ok(Size { width, height }),
+            _ => Err("expected such as 512 or 640x480".to_owned()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Quality {
+    Full,
+    Preview,
+}
+
+impl From<Quality> for libero::gl::Quality {
+    fn from(quality: Quality) -> Self {
+        match quality {
+            Quality::Full => Self::Full,
+            Quality::Preview => Self::Preview,
+        }
+    }
+}
+
+#[derive(Args)]
+pub struct Api {
+    /// Robot
+    #[arg(long, value_name = "NAME", default_value = "libero")]
+    pub robot: String,
+    /// Primitive set: full, or no-vla without the skills of a VLA policy
+    #[arg(long, value_name = "SET", default_value = "full")]
+    pub primitives: Primitives,
+    /// Text as an agent reads it, tools with JSON Schema, or the table as JSON
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ApiFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum ApiFormat {
+    Text,
+    Tools,
+    Json,
+}
+
+#[derive(Args)]
 pub struct Suites {
     /// Suite whose tasks to list
     pub suite: Option<String>,
@@ -156,6 +277,43 @@ pub struct Repair {
     /// Folder of the run
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Cell {
+    /// Python file, cells after lines that begin with `# %%`; `-` is standard input
+    pub file: PathBuf,
+    /// Robot whose API the cells find; its calls are refused [default: none]
+    #[arg(long, value_name = "NAME")]
+    pub robot: Option<String>,
+    /// Folder whose files the cells see [default: an empty one that goes afterwards]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Folder for the pictures that cells display
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
+    /// What is printed: rich or pure feedback
+    #[arg(long, value_name = "KIND", default_value = "rich", value_parser = ["rich", "pure"])]
+    pub feedback: String,
+    /// Time a cell may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
+    pub timeout: u32,
+}
+
+#[derive(Args)]
+pub struct Lint {
+    /// Python files, as `rua play --policy` takes them
+    #[arg(value_name = "POLICY", required = true)]
+    pub policies: Vec<PathBuf>,
+    /// Robot whose API they are written for
+    #[arg(long, value_name = "NAME", default_value = "libero")]
+    pub robot: String,
+    /// Methods they may call: full or no-vla
+    #[arg(long, value_name = "SET", default_value = "full")]
+    pub primitives: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -185,10 +343,20 @@ mod tests {
             ["--episodes", "0"],
             ["--task", "x"],
             ["--pictures", "all"],
+            ["--from", "somewhere"],
         ] {
             let error =
                 Rua::try_parse_from(["rua", "play"].into_iter().chain(bad)).err().expect("refused");
             assert_eq!(error.exit_code(), 2, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_one_number_or_two() {
+        assert_eq!("256".parse(), Ok(Size { width: 256, height: 256 }));
+        assert_eq!("640x480".parse(), Ok(Size { width: 640, height: 480 }));
+        for bad in ["", "x", "640x", "-1", "640x480x3"] {
+            assert!(bad.parse::<Size>().is_err(), "{bad}");
         }
     }
 }

@@ -1,16 +1,20 @@
 //! `rua`, the command people type.
 
+mod api;
 mod args;
+mod cell;
 mod check_robot;
 mod clone;
 mod dataflow;
 mod demo;
 mod failure;
 mod flow;
+mod lint;
 mod nearest;
 mod play;
 mod print;
 mod processes;
+mod render;
 mod repair;
 mod settings_file;
 mod stop;

@@ -8,6 +8,8 @@ use std::time::SystemTime;
 use eyre::{Context as _, Result, bail};
 use libero::data::Data;
 use planner::{Asked, AskedError};
+use ruaflow_kit::Settings;
+use ruaflow_record::{RecordError, StateAddress};
 
 use crate::args::{Play, Scene};
 use crate::clone::Clone;
@@ -39,11 +41,14 @@ impl Request {
         flow.check_programs()?;
         let dora = clone.dora()?;
 
+        // All of them, so that none is left to the caller's shell.
         let mut settings: BTreeMap<String, String> =
-            SETTINGS.iter().map(|name| ((*name).to_owned(), NOT_SET.to_owned())).collect();
+            Settings::NAMES.iter().map(|name| ((*name).to_owned(), NOT_SET.to_owned())).collect();
         settings.extend(flow.settings().clone());
+        settings.extend(recorded_scene(args)?);
         settings.extend(scene_settings(&args.scene));
         settings.extend(play_settings(args)?);
+        settings.extend(vla_settings(args.vla.as_deref())?);
         check_policy_file(&flow, text(&settings, "POLICY"))?;
         let asked = ask(&settings, &flow)?;
         check_scene(&asked)?;
@@ -57,29 +62,10 @@ impl Request {
     }
 }
 
-/// Every setting of a run, so that none is left to the caller's shell.
-const SETTINGS: [&str; 15] = [
-    "ROBOT",
-    "SUITE",
-    "TASK",
-    "SEED",
-    "SETTLE",
-    "EPISODES",
-    "PLANNER",
-    "POLICY",
-    "OUT",
-    "RUN_ID",
-    "BUDGET_S",
-    "MAX_STEPS",
-    "CELL_TIMEOUT_S",
-    "CALL_TIMEOUT_S",
-    "PICTURES",
-];
-
 /// The planner's own reading of the settings, before there is a planner.
 fn ask(settings: &BTreeMap<String, String>, flow: &Dataflow) -> Result<Asked> {
     let file = SettingsFile::write(settings)?;
-    let settings = ruaflow_kit::Settings::from_file(file.path())?;
+    let settings = Settings::from_file(file.path())?;
     Asked::read(&settings, flow.folder(), SystemTime::now()).map_err(|error| match error {
         AskedError::Script(error) => error.into(),
         other => usage(other.to_string()),
@@ -97,6 +83,23 @@ pub fn scene_settings(scene: &Scene) -> impl Iterator<Item = (String, String)> {
     ])
 }
 
+/// The scene that a recorded state belongs to.
+fn recorded_scene(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
+    let mut values = [("SUITE", None), ("TASK", None), ("SEED", None), ("FROM", None)];
+    if let Some(from) = &args.from {
+        let from = StateAddress { run: std::path::absolute(&from.run)?, ..from.clone() };
+        let (card, _) = from.read(Path::new("")).map_err(|error| match error {
+            RecordError::NotARun(_) => usage(error.to_string()),
+            other => other.into(),
+        })?;
+        let texts = [card.suite, card.task.to_string(), card.seed.to_string(), from.to_string()];
+        for ((_, value), text) in values.iter_mut().zip(texts) {
+            *value = Some(text);
+        }
+    }
+    Ok(given(values))
+}
+
 fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
     // Relative paths are the caller's.
     let absolute = |path: &Option<PathBuf>| -> Result<Option<String>> {
@@ -106,13 +109,42 @@ fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> 
     Ok(given([
         ("PLANNER", args.planner.clone()),
         ("POLICY", absolute(&args.policy)?),
+        ("PRIMITIVES", args.primitives.map(|set| set.word().to_owned())),
         ("OUT", absolute(&args.out)?),
         ("EPISODES", words(&args.episodes)),
         ("BUDGET_S", words(&args.budget)),
         ("MAX_STEPS", words(&args.max_steps)),
         ("CELL_TIMEOUT_S", words(&args.cell_timeout)),
         ("PICTURES", args.pictures.map(|p| p.word().to_owned())),
+        ("FEEDBACK", args.feedback.clone()),
+        ("IMAGES", args.images.clone()),
     ]))
+}
+
+/// `--vla` says in one word what three settings say.
+fn vla_settings(vla: Option<&str>) -> Result<impl Iterator<Item = (String, String)>> {
+    let settings = match vla {
+        None => [("VLA", None), ("VLA_URL", None), ("VLA_MODEL", None)],
+        Some(word @ ("none" | "openpi")) => {
+            [("VLA", Some(word.to_owned())), ("VLA_URL", None), ("VLA_MODEL", None)]
+        }
+        Some(url) if url.contains("://") => [
+            ("VLA", Some("openpi".to_owned())),
+            ("VLA_URL", Some(url.to_owned())),
+            ("VLA_MODEL", None),
+        ],
+        Some(file) => {
+            let path = std::path::absolute(file)?;
+            if !path.is_file() {
+                return Err(usage(format!(
+                    "--vla is {file:?}: expected openpi, a server's URL like ws://127.0.0.1:8000, or a model file"
+                )));
+            }
+            let path = path.display().to_string();
+            [("VLA", Some("onnx".to_owned())), ("VLA_URL", None), ("VLA_MODEL", Some(path))]
+        }
+    };
+    Ok(given(settings))
 }
 
 fn words(value: &Option<u32>) -> Option<String> {
@@ -208,6 +240,23 @@ mod tests {
             settings,
             [("SUITE".to_owned(), "s".to_owned()), ("TASK".to_owned(), "3".to_owned())]
         );
+    }
+
+    #[test]
+    fn a_vla_policy_is_a_word_a_url_or_a_file() {
+        let settings = |vla: &str| -> Vec<String> {
+            vla_settings(Some(vla))
+                .unwrap()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect()
+        };
+        assert_eq!(settings("openpi"), ["VLA=openpi"]);
+        assert_eq!(settings("ws://h:9"), ["VLA=openpi", "VLA_URL=ws://h:9"]);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display().to_string();
+        assert_eq!(settings(&path), ["VLA=onnx".to_owned(), format!("VLA_MODEL={path}")]);
+        let error = vla_settings(Some("pi0")).err().unwrap().to_string();
+        assert!(error.contains("expected openpi"), "{error}");
     }
 
     #[test]
