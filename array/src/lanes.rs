@@ -61,6 +61,22 @@ impl Lanes {
         self.outer.iter().product()
     }
 
+    /// The view of one lane, of any number of dimensions.
+    pub fn lane(&self, number: usize) -> Array {
+        let mut offset = self.moved.offset() as isize;
+        let mut rest = number;
+        for (&n, &stride) in self.outer.iter().zip(self.moved.strides()).rev() {
+            offset += (rest % n) as isize * stride;
+            rest /= n;
+        }
+        let axes = self.outer.len();
+        self.moved.with_layout(
+            self.moved.shape()[axes..].to_vec(),
+            self.moved.strides()[axes..].to_vec(),
+            offset as usize,
+        )
+    }
+
     /// The elements, one lane after the other.
     ///
     /// # Errors
