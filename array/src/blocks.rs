@@ -3,8 +3,8 @@
 //! gathered first. So a kernel is one simple loop over slices of one type.
 
 use crate::array::Array;
-use crate::cast::convert;
-use crate::dtype::{DType, Element, with_dtype};
+use crate::cast::converter;
+use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::walk::{Tile, Walk};
 
@@ -21,7 +21,7 @@ const BLOCK: usize = 1024;
 pub(crate) fn map<A: Element, O: Element, const N: usize>(
     inputs: [&Array; N],
     out: &Array,
-    mut kernel: impl FnMut([&[A]; N], &mut [O]) -> Result<()>,
+    kernel: &mut dyn FnMut([&[A]; N], &mut [O]) -> Result<()>,
 ) -> Result<()> {
     const { assert!(N <= 3) };
     debug_assert!(inputs.iter().all(|input| input.shape() == out.shape()));
@@ -37,7 +37,7 @@ pub(crate) fn map<A: Element, O: Element, const N: usize>(
     let apart = !inputs.iter().any(|input| input.may_share_memory(out));
     let mut sources = inputs.map(Source::<A>::new);
     let mut sink = Sink::<O>::new(out, apart);
-    walk.run(|at, tile| {
+    walk.run(&mut |at, tile| {
         for_blocks(tile, |row, column, block| {
             let position = |i: usize| at[i] + row * tile.row_strides[i] + column * tile.strides[i];
             for (i, source) in sources.iter_mut().enumerate() {
@@ -59,10 +59,10 @@ pub(crate) fn map<A: Element, O: Element, const N: usize>(
 /// What `body` returns, and [`crate::Error::Interrupted`].
 pub(crate) fn visit<A: Element>(
     array: &Array,
-    mut body: impl FnMut(&[A]) -> Result<()>,
+    body: &mut dyn FnMut(&[A]) -> Result<()>,
 ) -> Result<()> {
     let mut source = Source::<A>::new(array);
-    Walk::any_order(array.shape(), [array.strides()]).run(|at, tile| {
+    Walk::any_order(array.shape(), [array.strides()]).run(&mut |at, tile| {
         for_blocks(tile, |row, column, block| {
             let position = at[0] + row * tile.row_strides[0] + column * tile.strides[0];
             source.load(position, Lattice::of(tile, 0, block));
@@ -150,11 +150,9 @@ impl<A: Element> Source<A> {
         });
         if !at_hand {
             self.scratch.resize(lattice.len().max(self.scratch.len()), A::ZERO);
-            with_dtype!(self.dtype, S => {
-                let from = self.base.cast::<S>().wrapping_offset(position);
-                // SAFETY: the walk stays within the array, and scratch has room.
-                unsafe { gather(from, lattice, &mut self.scratch) };
-            });
+            let from = self.base.wrapping_offset(position * self.dtype.itemsize() as isize);
+            // SAFETY: the walk stays within the array, and scratch has room.
+            unsafe { gather(self.dtype, from, lattice, &mut self.scratch) };
             self.gathered = Some((position, lattice));
         }
         self.block = self.scratch.as_ptr();
@@ -200,40 +198,35 @@ impl<O: Element> Sink<O> {
         if self.in_place(lattice) {
             return;
         }
-        with_dtype!(self.dtype, D => {
-            let to = self.base.cast::<D>().wrapping_offset(position);
-            for row in 0..lattice.rows {
-                let from = self.scratch[row * lattice.n..][..lattice.n].as_ptr();
-                let to = to.wrapping_offset(row as isize * lattice.row_stride);
-                // SAFETY: the walk stays within the array.
-                unsafe { convert(to, lattice.stride, from, 1, lattice.n) };
-            }
-        });
+        let convert = converter(self.dtype, O::DTYPE);
+        for row in 0..lattice.rows {
+            let from = self.scratch[row * lattice.n..][..lattice.n].as_ptr().cast();
+            let place = position + row as isize * lattice.row_stride;
+            let to = self.base.wrapping_offset(place * self.dtype.itemsize() as isize);
+            // SAFETY: the walk stays within the array.
+            unsafe { convert(to, lattice.stride, from, 1, lattice.n) };
+        }
     }
 }
 
+/// Brings elements of type `dtype` together as `A`.
+///
 /// # Safety
-/// The lattice must be readable from `from` on; `to` must be long enough.
-pub(crate) unsafe fn gather<A: Element, S: Element>(
-    from: *const S,
+/// The lattice must be readable from `from` on.
+pub(crate) unsafe fn gather<A: Element>(
+    dtype: DType,
+    from: *const u8,
     lattice: Lattice,
     to: &mut [A],
 ) {
     let Lattice { rows, n, row_stride, stride } = lattice;
     let to = &mut to[..rows * n];
-    if stride == 0 {
-        for (row, to) in to.chunks_exact_mut(n).enumerate() {
-            // SAFETY: promised by the caller.
-            to.fill(unsafe { from.offset(row as isize * row_stride).read() }.cast::<A>());
-        }
-        return;
-    }
+    let convert = converter(A::DTYPE, dtype);
     let once = if row_stride == 0 { 1 } else { rows };
     for (row, to) in to.chunks_exact_mut(n).take(once).enumerate() {
+        let from = from.wrapping_offset(row as isize * row_stride * dtype.itemsize() as isize);
         // SAFETY: promised by the caller.
-        unsafe {
-            convert(to.as_mut_ptr(), 1, from.offset(row as isize * row_stride), stride, n);
-        }
+        unsafe { convert(to.as_mut_ptr().cast(), 1, from, stride, n) };
     }
     // The same row again and again.
     for row in once..rows {
@@ -246,7 +239,7 @@ mod tests {
     use super::*;
 
     fn sum(a: &Array, b: &Array, out: &Array) {
-        map([a, b], out, |[a, b]: [&[i64]; 2], out: &mut [i64]| {
+        map([a, b], out, &mut |[a, b]: [&[i64]; 2], out: &mut [i64]| {
             for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
                 *out = a + b;
             }

@@ -1,9 +1,11 @@
 //! Copies and conversions between element types.
 
 use crate::array::{Array, c_strides};
+use crate::blocks;
 use crate::dtype::{DType, Element, with_dtype};
 use crate::error::{Result, bail};
-use crate::walk::{Tile, Walk};
+use crate::walk::Walk;
+use crate::warn::{Warning, warn};
 
 impl Array {
     /// A C-ordered copy with a buffer of its own.
@@ -51,6 +53,9 @@ impl Array {
     pub fn astype(&self, dtype: DType) -> Result<Array> {
         let out = Array::uninit_like(self, dtype)?;
         out.fill_from(self)?;
+        if self.dtype().is_float() {
+            warn_of_losses(self, dtype)?;
+        }
         Ok(out)
     }
 
@@ -58,51 +63,79 @@ impl Array {
     /// caller's concern.
     pub(crate) fn fill_from(&self, source: &Array) -> Result<()> {
         debug_assert_eq!(self.shape(), source.shape());
-        with_dtype!(self.dtype(), D => {
-            with_dtype!(source.dtype(), S => copy::<D, S>(self, source))
+        let convert = converter(self.dtype(), source.dtype());
+        let (to, from) = (self.first_byte(), source.first_byte());
+        let (to_size, from_size) =
+            (self.dtype().itemsize() as isize, source.dtype().itemsize() as isize);
+        Walk::any_order(self.shape(), [self.strides(), source.strides()]).run(&mut |at, tile| {
+            for row in 0..tile.rows as isize {
+                let to = to.wrapping_offset((at[0] + row * tile.row_strides[0]) * to_size);
+                let from = from.wrapping_offset((at[1] + row * tile.row_strides[1]) * from_size);
+                // SAFETY: the walk stays within both arrays, whose types the converter has.
+                unsafe { convert(to, tile.strides[0], from, tile.strides[1], tile.n) };
+            }
+            Ok(())
         })
     }
 }
 
-fn copy<D: Element, S: Element>(target: &Array, source: &Array) -> Result<()> {
-    let (to, from) = (target.ptr::<D>(), source.ptr::<S>());
-    Walk::any_order(target.shape(), [target.strides(), source.strides()]).run(|at, tile| {
-        let (to, from) = (to.wrapping_offset(at[0]), from.wrapping_offset(at[1]));
-        // SAFETY: the walk stays within both arrays.
-        unsafe { copy_tile(to, from.cast_const(), tile) };
-        Ok(())
-    })
-}
-
-/// # Safety
-/// `tile` must describe places that are valid from both pointers on.
-unsafe fn copy_tile<D: Element, S: Element>(to: *mut D, from: *const S, tile: &Tile<2>) {
-    for row in 0..tile.rows as isize {
-        let to = to.wrapping_offset(row * tile.row_strides[0]);
-        let from = from.wrapping_offset(row * tile.row_strides[1]);
-        // SAFETY: promised by the caller.
-        unsafe {
-            if D::DTYPE == S::DTYPE && tile.strides == [1, 1] {
-                std::ptr::copy(from.cast::<D>(), to, tile.n);
-            } else {
-                convert(to, tile.strides[0], from, tile.strides[1], tile.n);
-            }
+/// Numbers of a float array that `dtype` has no place for.
+fn warn_of_losses(array: &Array, dtype: DType) -> Result<()> {
+    let (mut invalid, mut overflow) = (false, false);
+    // Small integers are converted as `int32` first, and no trouble is noticed there.
+    let (low, high) = match dtype {
+        DType::I64 => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0),
+        DType::I32 | DType::U8 => (-2_147_483_649.0, 2_147_483_648.0),
+        DType::F32 if array.dtype() == DType::F64 => {
+            (-3.402_823_567_797_336_6e38, 3.402_823_567_797_336_6e38)
         }
+        DType::F16 if array.dtype() != DType::F16 => (-65520.0, 65520.0),
+        _ => return Ok(()),
+    };
+    blocks::visit(array, &mut |block: &[f64]| {
+        let fits = |value: f64| value > low && value < high;
+        if block.iter().fold(true, |all, &value| all & fits(value)) {
+            return Ok(());
+        }
+        invalid |= !dtype.is_float()
+            && block.iter().any(|&value| !fits(value) && !(dtype == DType::I64 && value == low));
+        overflow |=
+            dtype.is_float() && block.iter().any(|&value| value.is_finite() && !fits(value));
+        Ok(())
+    })?;
+    if overflow {
+        warn(Warning::Runtime, "overflow encountered in cast")?;
     }
+    if invalid {
+        warn(Warning::Runtime, "invalid value encountered in cast")?;
+    }
+    Ok(())
 }
 
-/// # Safety
-/// Both pointers must be valid for `n` steps of their strides.
-pub(crate) unsafe fn convert<D: Element, S: Element>(
-    to: *mut D,
+/// Converts elements from one place to another: pointer and stride, in elements, of each, and
+/// how many. Both must be valid for as many steps.
+pub(crate) type Convert = unsafe fn(*mut u8, isize, *const u8, isize, usize);
+
+/// The conversion between two types. Everything that moves elements goes through this table,
+/// so that it need not be compiled for every pair.
+pub(crate) fn converter(to: DType, from: DType) -> Convert {
+    with_dtype!(to, D => with_dtype!(from, S => convert::<D, S>))
+}
+
+unsafe fn convert<D: Element, S: Element>(
+    to: *mut u8,
     to_stride: isize,
-    from: *const S,
+    from: *const u8,
     from_stride: isize,
     n: usize,
 ) {
+    let (to, from) = (to.cast::<D>(), from.cast::<S>());
     // SAFETY: promised by the caller; constant strides let the loop be vectorised.
     unsafe {
         if to_stride == 1 && from_stride == 1 {
+            if D::DTYPE == S::DTYPE {
+                return std::ptr::copy(from.cast::<D>(), to, n);
+            }
             for i in 0..n {
                 to.add(i).write(from.add(i).read().cast::<D>());
             }

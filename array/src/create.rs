@@ -1,11 +1,13 @@
 //! Arrays from a rule: ranges, grids, identity.
 
+use half::f16;
+
 use crate::array::Array;
-use crate::dtype::{DType, Element, with_dtype};
+use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::promote::{Operand, result_type};
 use crate::scalar::{Scalar, Weak};
-use crate::ufunc::{Binary, Unary, map1, map2};
+use crate::ufunc::{Binary, Number, Unary, map1, map2};
 
 /// `np.arange`: from `start` up to `stop`, excluded, in steps. The type is that of the
 /// arguments together unless given.
@@ -34,21 +36,17 @@ pub fn arange(
         if length > isize::MAX as f64 {
             bail!(Value, "Maximum allowed size exceeded");
         }
-        // numpy computes two elements and goes on by their difference.
-        return with_dtype!(dtype, T => {
-            let first = T::from_f64(start);
-            let delta = T::from_f64(start + step).to_f64() - first.to_f64();
-            Array::build(&[length.max(0.0) as usize], |out: &mut [T]| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = if i == 1 {
-                        T::from_f64(start + step)
-                    } else {
-                        T::from_f64(first.to_f64() + i as f64 * delta)
-                    };
-                }
-                Ok(())
-            })
-        });
+        let length = length.max(0.0) as usize;
+        return match dtype {
+            DType::F64 => ramp::<f64>(length, start, step),
+            DType::F32 => ramp::<f32>(length, start, step),
+            DType::F16 => {
+                let half = |value: f64| f64::from(f16::from_f64(value).to_f32());
+                ramp::<f32>(length, half(start), half(start + step) - half(start))
+            }
+            _ => ramp::<f64>(length, start.trunc(), (start + step).trunc() - start.trunc()),
+        }?
+        .cast(dtype);
     }
     let [start, stop, step] = [scalar(start)?, scalar(stop)?, scalar(step)?].map(Scalar::to_i64);
     if step == 0 {
@@ -62,12 +60,25 @@ pub fn arange(
     };
     let length = usize::try_from(length)
         .map_err(|_| Error::Value("Maximum allowed size exceeded".to_owned()))?;
-    with_dtype!(dtype, T => Array::build(&[length], |out: &mut [T]| {
+    Array::build(&[length], |out: &mut [i64]| {
         for (i, out) in out.iter_mut().enumerate() {
-            *out = T::from_i64(start.wrapping_add((i as i64).wrapping_mul(step)));
+            *out = start.wrapping_add((i as i64).wrapping_mul(step));
         }
         Ok(())
-    }))
+    })?
+    .cast(dtype)
+}
+
+/// numpy computes two elements and goes on by their difference, in the type itself.
+fn ramp<T: Number>(length: usize, start: f64, step: f64) -> Result<Array> {
+    let (first, second) = (T::from_f64(start), T::from_f64(start + step));
+    let delta = second.subtract(first);
+    Array::build(&[length], |out: &mut [T]| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = if i == 1 { second } else { first.add(T::from_i64(i as i64).multiply(delta)) };
+        }
+        Ok(())
+    })
 }
 
 fn scalar(operand: &Operand) -> Result<Scalar> {
@@ -198,10 +209,11 @@ pub fn open_indices(shape: &[usize], dtype: DType) -> Result<Vec<Array>> {
         .map(|axis| {
             let mut dims = vec![1; shape.len()];
             dims[axis] = shape[axis];
-            with_dtype!(dtype, T => Array::build(&dims, |out: &mut [T]| {
-                out.iter_mut().enumerate().for_each(|(i, out)| *out = T::from_i64(i as i64));
+            Array::build(&dims, |out: &mut [i64]| {
+                out.iter_mut().enumerate().for_each(|(i, out)| *out = i as i64);
                 Ok(())
-            }))
+            })?
+            .cast(dtype)
         })
         .collect()
 }
@@ -267,15 +279,15 @@ pub fn diag(array: &Array, offset: i64) -> Result<Array> {
 /// # Errors
 /// [`Error::Memory`].
 pub fn tri(rows: usize, columns: usize, offset: i64, dtype: DType) -> Result<Array> {
-    with_dtype!(dtype, T => Array::build(&[rows, columns], |out: &mut [T]| {
+    Array::build(&[rows, columns], |out: &mut [bool]| {
         for (row, out) in out.chunks_exact_mut(columns.max(1)).enumerate() {
             for (column, out) in out.iter_mut().enumerate() {
-                let below = column as i64 <= (row as i64).saturating_add(offset);
-                *out = if below { T::ONE } else { T::ZERO };
+                *out = column as i64 <= (row as i64).saturating_add(offset);
             }
         }
         Ok(())
-    }))
+    })?
+    .cast(dtype)
 }
 
 /// `np.tril` and `np.triu`: a copy with zeros above, or below, a diagonal of the last two

@@ -172,6 +172,19 @@ fn float_to_i32(value: f64) -> i32 {
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
+/// Rounds once. `f16::from_f64` goes through `f32` where the processor converts halves, and
+/// may then round a tie that was none; an odd last bit in between keeps ties apart.
+#[inline(always)]
+fn half_from_f64(value: f64) -> f16 {
+    let near = value as f32;
+    let back = f64::from(near);
+    if back == value || !value.is_finite() || near.is_infinite() {
+        return f16::from_f32(near);
+    }
+    let towards_zero = near.to_bits() - u32::from(back.abs() > value.abs());
+    f16::from_f32(f32::from_bits(towards_zero | 1))
+}
+
 macro_rules! integer_element {
     ($($type:ty, $variant:ident, $from_f64:expr;)*) => {$(
         impl sealed::Sealed for $type {}
@@ -257,7 +270,7 @@ macro_rules! float_element {
 }
 
 float_element! {
-    f16, F16, f16::ZERO, f16::ONE, f16::from_f64, |value| f16::from_f32(value as f32), f16::to_f64;
+    f16, F16, f16::ZERO, f16::ONE, half_from_f64, |value| f16::from_f32(value as f32), f16::to_f64;
     f32, F32, 0.0, 1.0, |value| value as f32, |value| value as f32, f64::from;
     f64, F64, 0.0, 1.0, std::convert::identity, |value| value as f64, std::convert::identity;
 }
@@ -300,8 +313,8 @@ impl Element for bool {
 /// Runs the body with `$T` bound to the element type of a [`DType`].
 ///
 /// `with_dtype!(dtype, T => expr)` covers every type; `with_dtype!(float dtype, T => expr)`
-/// only the floats, `integer` only the integers, `number` all but `bool`, and then the
-/// fourth argument is evaluated for the others.
+/// only the floats, `integer` only the integers, `number` all but `bool`, `native` the numbers
+/// that the processor computes with (no `float16`); `else` is evaluated for the others.
 #[macro_export]
 macro_rules! with_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -365,6 +378,31 @@ macro_rules! with_dtype {
             }
             $crate::DType::I64 => {
                 type $T = i64;
+                $body
+            }
+            _ => $other,
+        }
+    };
+    (native $dtype:expr, $T:ident => $body:expr, else $other:expr) => {
+        match $dtype {
+            $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
                 $body
             }
             _ => $other,

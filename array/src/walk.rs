@@ -73,7 +73,11 @@ impl<const N: usize> Walk<N> {
     ///
     /// # Errors
     /// What `body` returns, and [`crate::Error::Interrupted`].
-    pub fn run(&self, mut body: impl FnMut([isize; N], &Tile<N>) -> Result<()>) -> Result<()> {
+    pub fn run(
+        &self,
+        // Not generic: one copy of the nest serves all loops.
+        body: &mut dyn FnMut([isize; N], &Tile<N>) -> Result<()>,
+    ) -> Result<()> {
         if self.dims.iter().any(|dim| dim.n == 0) {
             return Ok(());
         }
@@ -158,7 +162,7 @@ mod tests {
         let mut seen = Vec::new();
         let strides: &[isize] = &[-100, 10, 3];
         Walk::any_order(&[2, 3, 2], [strides])
-            .run(|[at], tile| {
+            .run(&mut |[at], tile| {
                 for row in 0..tile.rows as isize {
                     for i in 0..tile.n as isize {
                         seen.push(at + row * tile.row_strides[0] + i * tile.strides[0]);

@@ -82,9 +82,16 @@ fn find(op: Reduction, array: &Array, axis: Option<i64>, keepdims: bool) -> Resu
         let name = if op == Reduction::Min { "argmin" } else { "argmax" };
         bail!(Value, "attempt to get {name} of an empty sequence");
     }
-    // `float16` compares like the `float32` it becomes.
-    let lanes = if lanes.dtype() == DType::F16 { lanes.cast(DType::F32)? } else { lanes };
-    let positions = with_dtype!(lanes.dtype(), T => positions::<T>(op, &lanes, n)?);
+    // Bools and halves compare like the bytes and floats they become.
+    let lanes = match lanes.dtype() {
+        DType::Bool => lanes.cast(DType::U8)?,
+        DType::F16 => lanes.cast(DType::F32)?,
+        _ => lanes,
+    };
+    let positions = with_dtype!(
+        native lanes.dtype(), T => positions::<T>(op, &lanes, n)?,
+        else unreachable!("bools and halves were converted")
+    );
     Array::from_vec(positions, &shape)
 }
 

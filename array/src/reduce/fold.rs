@@ -4,7 +4,7 @@
 
 use crate::array::{Array, c_strides};
 use crate::blocks::{Lattice, gather};
-use crate::dtype::{Element, with_dtype};
+use crate::dtype::Element;
 use crate::error::Result;
 use crate::interrupt;
 use crate::walk::{Tile, Walk};
@@ -59,8 +59,9 @@ pub(super) fn fold<F: Fold>(array: &Array, reduced: &[bool], first: F::Sum) -> R
         .collect();
     let walk = Walk::any_order(array.shape(), [array.strides(), &sum_strides]).uncut();
     let base = array.first_byte();
+    let size = array.dtype().itemsize() as isize;
     let mut scratch = Vec::new();
-    walk.run(|[at, sum], tile| {
+    walk.run(&mut |[at, sum], tile| {
         let converts = array.dtype() != F::Item::DTYPE;
         // Rows with gaps between them that all end in one sum are gathered and summed as one.
         let joins =
@@ -95,11 +96,9 @@ pub(super) fn fold<F: Fold>(array: &Array, reduced: &[bool], first: F::Sum) -> R
                 if scratch.len() < rows * n {
                     scratch.resize(rows * n, F::Item::ZERO);
                 }
-                with_dtype!(array.dtype(), S => {
-                    let from = base.cast::<S>().wrapping_offset(at + place(0));
-                    // SAFETY: the walk stays within the array, and scratch has room.
-                    unsafe { gather(from, lattice, &mut scratch) };
-                });
+                let from = base.wrapping_offset((at + place(0)) * size);
+                // SAFETY: the walk stays within the array, and scratch has room.
+                unsafe { gather(array.dtype(), from, lattice, &mut scratch) };
                 let (rows, n) = if joins { (1, rows * n) } else { (rows, n) };
                 let tile = Tile {
                     n,
@@ -139,16 +138,7 @@ unsafe fn fold_tile<F: Fold>(
                 let sum = &mut sums[sum_of(row)];
                 *sum = F::lane(*sum, row_of(row), n, stride);
             }
-        } else if step == 1 && row_step == 0 && n <= 4 {
-            // A few sums over many rows, as of an image's channels: kept in registers.
-            let sums = &mut sums[sum as usize..][..n];
-            match n {
-                2 => columns::<F, 2>(sums, items, stride, rows, row_stride),
-                3 => columns::<F, 3>(sums, items, stride, rows, row_stride),
-                4 => columns::<F, 4>(sums, items, stride, rows, row_stride),
-                _ => columns::<F, 1>(sums, items, stride, rows, row_stride),
-            }
-        } else if step == 1 && stride == 1 {
+        } else if step == 1 && stride == 1 && n > 8 {
             for row in 0..rows {
                 let items = std::slice::from_raw_parts(row_of(row), n);
                 F::row(&mut sums[sum_of(row)..][..n], items);
@@ -163,24 +153,4 @@ unsafe fn fold_tile<F: Fold>(
             }
         }
     }
-}
-
-/// # Safety
-/// `rows` rows of `N` places must be readable from `items` on.
-unsafe fn columns<F: Fold, const N: usize>(
-    sums: &mut [F::Sum],
-    items: *const F::Item,
-    stride: isize,
-    rows: usize,
-    row_stride: isize,
-) {
-    let mut local: [F::Sum; N] = std::array::from_fn(|i| sums[i]);
-    for row in 0..rows as isize {
-        let items = items.wrapping_offset(row * row_stride);
-        for (i, sum) in local.iter_mut().enumerate() {
-            // SAFETY: promised by the caller.
-            *sum = F::one(*sum, unsafe { items.offset(i as isize * stride).read() });
-        }
-    }
-    sums.copy_from_slice(&local);
 }

@@ -247,9 +247,22 @@ fn simple(op: Reduction, array: &Array, over: &Over, options: &Options<'_>) -> R
         }
         (Reduction::Prod, DType::F16) => watched::<HalfProduct>(array, over, or(first, 1.0), dtype),
         (Reduction::Prod, _) => run::<Product<i64>>(array, over, or(first, 1), dtype),
-        (Reduction::Max, _) => extreme::<Maximum>(array, over, neutral(op, dtype, first), dtype),
-        (Reduction::Fmin, _) => extreme::<Fmin>(array, over, neutral(op, dtype, first), dtype),
-        (Reduction::Fmax, _) => extreme::<Fmax>(array, over, neutral(op, dtype, first), dtype),
+        (Reduction::Fmin, DType::F64) => {
+            run::<Extreme<f64, Fmin>>(array, over, neutral(op, dtype, first).to(), dtype)
+        }
+        (Reduction::Fmax, DType::F64) => {
+            run::<Extreme<f64, Fmax>>(array, over, neutral(op, dtype, first).to(), dtype)
+        }
+        (Reduction::Fmin, DType::F16 | DType::F32) => {
+            run::<Extreme<f32, Fmin>>(array, over, neutral(op, dtype, first).to(), dtype)
+        }
+        (Reduction::Fmax, DType::F16 | DType::F32) => {
+            run::<Extreme<f32, Fmax>>(array, over, neutral(op, dtype, first).to(), dtype)
+        }
+        // Integers have no NaN to pass over.
+        (Reduction::Max | Reduction::Fmax, _) => {
+            extreme::<Maximum>(array, over, neutral(op, dtype, first), dtype)
+        }
         (_, _) => extreme::<Minimum>(array, over, neutral(op, dtype, first), dtype),
     }
 }
@@ -298,7 +311,7 @@ fn watched<F: Fold>(array: &Array, over: &Over, first: F::Sum, dtype: DType) -> 
         let nan = sums.iter().any(|sum| sum.is_nan());
         // Only now is it worth knowing whether the elements brought it along.
         let (mut had_nan, mut had_infinity) = (false, false);
-        crate::blocks::visit(array, |block: &[f64]| {
+        crate::blocks::visit(array, &mut |block: &[f64]| {
             had_nan |= block.iter().any(|item| item.is_nan());
             had_infinity |= block.iter().any(|item| item.is_infinite());
             Ok(())
@@ -315,8 +328,11 @@ fn watched<F: Fold>(array: &Array, over: &Over, first: F::Sum, dtype: DType) -> 
 
 fn extreme<R: Rule>(array: &Array, over: &Over, first: Scalar, dtype: DType) -> Result<Array> {
     match dtype {
+        DType::Bool => run::<Extreme<u8, R>>(array, over, first.to(), dtype),
         DType::F16 => run::<Extreme<f32, R>>(array, over, first.to(), dtype),
-        _ => with_dtype!(dtype, T => run::<Extreme<T, R>>(array, over, first.to(), dtype)),
+        _ => {
+            with_dtype!(native dtype, T => run::<Extreme<T, R>>(array, over, first.to(), dtype), else unreachable!("numbers and bools are all there is"))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Options, Over, Reduction, simple};
 use crate::array::Array;
-use crate::dtype::{DType, with_dtype};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::ufunc::{self, Binary, Unary, map2};
 use crate::warn::{Warning, warn};
@@ -74,9 +74,8 @@ fn any_below(count: &Array, limit: f64) -> Result<bool> {
 /// too: `np.true_divide(sum, count, out=sum, casting="unsafe")`.
 pub(super) fn divided(sum: &Array, count: &Array) -> Result<Array> {
     let quotient = map2(Binary::Divide, sum.cast(DType::F64)?, count.cast(DType::F64)?)?;
-    // A mean that is too large for a small float is a mean that overflowed, silently.
-    with_dtype!(sum.dtype(), T => {
-        let values = quotient.iter::<f64>().map(crate::Element::from_f64).collect::<Vec<T>>();
-        Array::from_vec(values, quotient.shape())
-    })
+    // Without a warning: a mean too large for a small float has overflowed in its sum.
+    let out = Array::uninit(quotient.shape(), sum.dtype())?;
+    out.fill_from(&quotient)?;
+    Ok(out)
 }

@@ -45,11 +45,15 @@ pub fn clip(
     let dtype = options.dtype.unwrap_or_else(|| result_type([a, low, high]));
     let types = Types { compute: dtype, result: dtype };
     let call = Call::new("clip", [a, low, high], types, options.out)?;
-    let computed = if dtype == DType::F16 { DType::F32 } else { dtype };
-    with_dtype!(computed, T => call.map(|[a, low, high], out: &mut [T]| {
+    let computed = match dtype {
+        DType::Bool => DType::U8,
+        DType::F16 => DType::F32,
+        other => other,
+    };
+    with_dtype!(native computed, T => call.map(&mut |[a, low, high], out: &mut [T]| {
         clip_block(a, low, high, out);
         Ok(())
-    })?);
+    })?, else unreachable!("a number"));
     Ok(call.out)
 }
 
@@ -148,7 +152,7 @@ pub fn nan_to_num(a: &Array, nan: f64, posinf: Option<f64>, neginf: Option<f64>)
     }
     fn replace<T: Real>(a: &Array, out: &Array, [nan, posinf, neginf]: [Scalar; 3]) -> Result<()> {
         let (nan, posinf, neginf) = (nan.to::<T>(), posinf.to::<T>(), neginf.to::<T>());
-        blocks::map([a], out, |[a]: [&[T]; 1], out: &mut [T]| {
+        blocks::map([a], out, &mut |[a]: [&[T]; 1], out: &mut [T]| {
             for (out, &a) in out.iter_mut().zip(a) {
                 *out = if a.is_nan() {
                     nan
@@ -192,7 +196,7 @@ pub fn isclose(a: &Operand, b: &Operand, rtol: f64, atol: f64, equal_nan: bool) 
     let call = Call::new("isclose", [a, &float], types, None)?;
     fn close<T: Real>(call: &Call<2>, rtol: f64, atol: f64, equal_nan: bool) -> Result<()> {
         let (rtol, atol) = (T::from_f64(rtol), T::from_f64(atol));
-        call.map(|[a, b]: [&[T]; 2], out: &mut [bool]| {
+        call.map(&mut |[a, b]: [&[T]; 2], out: &mut [bool]| {
             for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
                 let reach = atol.add(rtol.multiply(b.absolute()));
                 *out = a.subtract(b).absolute() <= reach && b.is_finite()
@@ -235,7 +239,7 @@ pub fn array_equal(a: &Array, b: &Array, equal_nan: bool) -> Result<bool> {
 
 fn all(mask: &Array) -> Result<bool> {
     let mut all = true;
-    blocks::visit(mask, |block: &[bool]| {
+    blocks::visit(mask, &mut |block: &[bool]| {
         all &= block.iter().all(|&value| value);
         Ok(())
     })?;

@@ -141,7 +141,7 @@ impl<const N: usize> Call<N> {
     /// Runs `kernel` over blocks of the operands as `A`.
     fn map<A: Element, O: Element>(
         &self,
-        kernel: impl FnMut([&[A]; N], &mut [O]) -> Result<()>,
+        kernel: &mut dyn FnMut([&[A]; N], &mut [O]) -> Result<()>,
     ) -> Result<()> {
         blocks::map(self.inputs.each_ref(), &self.out, kernel)
     }
@@ -287,7 +287,7 @@ fn plain1<A: Element, O: Element>(
     name: &str,
 ) -> Result<()> {
     let run = run.ok_or_else(|| no_loop(name))?;
-    call.map(|[a], out: &mut [O]| {
+    call.map(&mut |[a], out: &mut [O]| {
         run(a, out);
         Ok(())
     })
@@ -297,7 +297,7 @@ fn watched1<T: Real>(op: Unary, call: &Call<1>, limit: T) -> Result<Status> {
     let run = real1::<T>(op).ok_or_else(|| no_loop(op.name()))?;
     let pole = pole1::<T>(op);
     let mut status = Status::default();
-    call.map(|[a], out: &mut [T]| {
+    call.map(&mut |[a], out: &mut [T]| {
         run(a, out);
         status.watch1(pole, a, out, limit);
         Ok(())
@@ -310,8 +310,9 @@ fn run2(op: Binary, types: Types, call: &Call<2>) -> Result<Status> {
     match (op.class(), types.compute) {
         (Class::Logical, _) => plain2(call, bits2::<bool>(op), name)?,
         (Class::Compare, DType::F16) => plain2(call, compare2::<f32>(op), name)?,
+        (Class::Compare, DType::Bool) => plain2(call, compare2::<u8>(op), name)?,
         (Class::Compare, dtype) => {
-            with_dtype!(dtype, T => plain2(call, compare2::<T>(op), name)?)
+            with_dtype!(native dtype, T => plain2(call, compare2::<T>(op), name)?, else return Err(no_loop(name)))
         }
         (Class::Shift, dtype) => {
             with_dtype!(integer dtype, T => plain2(call, shift2::<T>(op), name)?, else return Err(no_loop(name)))
@@ -336,7 +337,7 @@ fn plain2<A: Element, O: Element>(
     name: &str,
 ) -> Result<()> {
     let run = run.ok_or_else(|| no_loop(name))?;
-    call.map(|[a, b], out: &mut [O]| {
+    call.map(&mut |[a, b], out: &mut [O]| {
         run(a, b, out);
         Ok(())
     })
@@ -346,7 +347,7 @@ fn integers2<T: Number>(op: Binary, call: &Call<2>) -> Result<Status> {
     let run = number2::<T>(op).ok_or_else(|| no_loop(op.name()))?;
     let divides = matches!(op, Binary::FloorDivide | Binary::Remainder | Binary::Fmod);
     let mut status = Status::default();
-    call.map(|[a, b], out: &mut [T]| {
+    call.map(&mut |[a, b], out: &mut [T]| {
         if divides {
             status.divide |= b.contains(&T::ZERO);
         } else if op == Binary::Power && b.iter().any(|&b| b.is_negative()) {
@@ -380,7 +381,7 @@ fn watched2<T: Real>(op: Binary, call: &Call<2>, limit: T) -> Result<Status> {
     }
     let pole = pole2::<T>(op);
     let mut status = Status::default();
-    call.map(|[a, b], out: &mut [T]| {
+    call.map(&mut |[a, b], out: &mut [T]| {
         run(a, b, out);
         if watched {
             status.watch2(pole, a, b, out, limit);
