@@ -63,7 +63,7 @@ impl<T: Ordered> Selector<T> {
         }
         for i in 0..lanes.count() {
             selector.clear();
-            blocks::visit::<T>(&lanes.lane(i), |block| {
+            blocks::visit::<T>(&lanes.lane(i), &mut |block| {
                 selector.add(block);
                 Ok(())
             })?;
