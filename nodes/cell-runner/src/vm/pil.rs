@@ -82,6 +82,15 @@ mod _pil {
             .ok_or_else(|| vm.new_value_error("this mode is not there"))
     }
 
+    /// (width, height).
+    fn size_of(tuple: &PyTupleRef, vm: &VirtualMachine) -> PyResult<(usize, usize)> {
+        let sides = tuple.iter().map(|side| side.clone().try_into_value::<usize>(vm));
+        match sides.collect::<PyResult<Vec<usize>>>()?[..] {
+            [width, height] => Ok((width, height)),
+            _ => Err(vm.new_value_error("a size is a width and a height")),
+        }
+    }
+
     fn pair(pair: (usize, usize), vm: &VirtualMachine) -> PyResult<(u32, u32)> {
         let side = |side| u32::try_from(side).map_err(|_| vm.new_value_error("too large"));
         Ok((side(pair.0)?, side(pair.1)?))
@@ -98,13 +107,14 @@ mod _pil {
     #[pyfunction]
     fn resize(
         picture: PyObjectRef,
-        size: (usize, usize),
+        size: PyTupleRef,
         filter: PyStrRef,
         region: PyTupleRef,
         vm: &VirtualMachine,
     ) -> PyResult<PyObjectRef> {
         let picture = Picture::from_python(&picture, vm)?;
         let (old_width, old_height) = pair((picture.width, picture.height), vm)?;
+        let size = size_of(&size, vm)?;
         let (width, height) = pair(size, vm)?;
         let filter = match filter.to_str() {
             Some("nearest") => Filter::Nearest,
@@ -132,14 +142,14 @@ mod _pil {
     #[pyfunction]
     fn affine(
         picture: PyObjectRef,
-        size: (usize, usize),
+        size: PyTupleRef,
         matrix: PyTupleRef,
         sampling: PyStrRef,
         fill: PyBytesRef,
         vm: &VirtualMachine,
     ) -> PyResult<PyObjectRef> {
         let picture = Picture::from_python(&picture, vm)?;
-        let (width, height) = size;
+        let (width, height) = size_of(&size, vm)?;
         if width.max(height) > image_codec::MAX_SIDE as usize {
             return Err(vm.new_value_error("the picture would be too large"));
         }
