@@ -9,7 +9,7 @@ use eyre::Result;
 use ruaflow_record::StateAddress;
 use ruaflow_robots::Primitives;
 
-use crate::{cell, lint, api, check_robot, demo, play, render, repair, stop, suites};
+use crate::{api, cell, check_robot, demo, lint, play, render, repair, stop, suites};
 
 #[derive(Parser)]
 #[command(

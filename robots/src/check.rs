@@ -63,8 +63,7 @@ impl RobotApi {
     pub fn check_argument(&self, method: &str, name: &str, arg: &Arg) -> Result<(), ArgError> {
         let unknown = || ArgError::UnknownMethod { robot: self.name, method: method.to_owned() };
         let method = self.method(method).ok_or_else(unknown)?;
-        let unknown =
-            || ArgError::UnknownArgument { method: method.name, name: name.to_owned() };
+        let unknown = || ArgError::UnknownArgument { method: method.name, name: name.to_owned() };
         let param = method.param(name).ok_or_else(unknown)?;
         if *arg == Arg::None && param.default == Default::None {
             return Ok(());

@@ -38,7 +38,8 @@ mod _pil {
                 [height, width, channels @ 1..=4] => (*height, *width, Some(*channels)),
                 _ => return Err(vm.new_value_error("this shape is no picture's")),
             };
-            let bytes = array.to_vec::<u8>().map_err(|error| vm.new_value_error(error.to_string()))?;
+            let bytes =
+                array.to_vec::<u8>().map_err(|error| vm.new_value_error(error.to_string()))?;
             Ok(Self { bytes, width, height, channels })
         }
 

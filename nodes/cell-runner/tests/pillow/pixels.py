@@ -66,7 +66,12 @@ for angle, mode, filter, expand in itertools.product(
     fill = (FILL,) * CHANNELS[mode]
     center = (10, 11) if angle == 90 else None
     made = picture(mode).rotate(
-        angle, Image.Resampling[filter.upper()], expand, center, None, fill if len(fill) > 1 else FILL
+        angle,
+        Image.Resampling[filter.upper()],
+        expand,
+        center,
+        None,
+        fill if len(fill) > 1 else FILL,
     )
     matrix = [repr(float(value)) for value in seen["matrix"]]
     print("affine", mode, filter, *seen["size"], *matrix, fnv1a(raw(made)))

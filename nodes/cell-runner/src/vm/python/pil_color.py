@@ -45,7 +45,9 @@ def getrgb(color):
             return tuple(int(part) for part in text[text.index("(") + 1 : -1].split(","))
         except ValueError:
             pass
-    raise ValueError(f"unknown color specifier: {color!r}; there are {', '.join(NAMES)}, and #rrggbb")
+    raise ValueError(
+        f"unknown color specifier: {color!r}; there are {', '.join(NAMES)}, and #rrggbb"
+    )
 
 
 def getcolor(color, mode):

@@ -1,5 +1,6 @@
 """`PIL.ImageDraw` for cells: to mark places in a picture before it is shown."""
 
+import itertools
 import math
 
 import numpy as np
@@ -37,7 +38,7 @@ class ImageDraw:
     def line(self, xy, fill=None, width=0, joint=None):
         ink = self._ink(fill)
         corners = points(xy)
-        for start, end in zip(corners, corners[1:]):
+        for start, end in itertools.pairwise(corners):
             if width <= 1:
                 for x, y in straight(start, end):
                     self._dot(x, y, ink)
@@ -101,7 +102,7 @@ class ImageDraw:
 
     def _fill(self, corners, ink):
         """Fills rows between crossings of their middle, and draws the edges."""
-        edges = list(zip(corners, [*corners[1:], corners[0]]))
+        edges = list(itertools.pairwise([*corners, corners[0]]))
         first = max(math.floor(min(y for _, y in corners)), 0)
         last = min(math.ceil(max(y for _, y in corners)), self._image.height - 1)
         for row in range(first, last + 1):
@@ -110,7 +111,7 @@ class ImageDraw:
                 if (y0 <= row) != (y1 <= row):
                     cuts.append(x0 + (row - y0) * (x1 - x0) / (y1 - y0))
             cuts.sort()
-            for start, end in zip(cuts[::2], cuts[1::2]):
+            for start, end in zip(cuts[::2], cuts[1::2], strict=False):
                 self._span(row, math.ceil(start), math.floor(end), ink)
         for start, end in edges:
             for x, y in straight(start, end):
@@ -158,7 +159,7 @@ def points(xy):
         return [(x, y) for x, y in xy]
     if len(xy) % 2:
         raise ValueError("coordinate list must contain an even number of numbers")
-    return list(zip(xy[::2], xy[1::2]))
+    return list(zip(xy[::2], xy[1::2], strict=True))
 
 
 def box_of(xy):

@@ -5,7 +5,6 @@ The modes are 1, L, RGB, RGBA and HSV.
 
 import builtins
 import enum
-import io
 import math
 
 import _pil
@@ -168,7 +167,9 @@ class Image:
         return made(mode or self.mode, pixels)
 
     def histogram(self):
-        bands = [self._pixels] if self._pixels.ndim == 2 else [band._pixels for band in self.split()]
+        bands = (
+            [self._pixels] if self._pixels.ndim == 2 else [band._pixels for band in self.split()]
+        )
         counts = []
         for band in bands:
             counts += np.bincount(band.reshape(-1).astype(np.int64), minlength=256).tolist()
@@ -250,16 +251,37 @@ class Image:
     def transpose(self, method):
         pixels = self._pixels
         method = Transpose(method)
-        if method in (Transpose.ROTATE_90, Transpose.TRANSPOSE, Transpose.TRANSVERSE, Transpose.ROTATE_270):
+        if method in (
+            Transpose.ROTATE_90,
+            Transpose.TRANSPOSE,
+            Transpose.TRANSVERSE,
+            Transpose.ROTATE_270,
+        ):
             pixels = pixels.swapaxes(0, 1)
-        if method in (Transpose.FLIP_TOP_BOTTOM, Transpose.ROTATE_180, Transpose.ROTATE_90, Transpose.TRANSVERSE):
+        if method in (
+            Transpose.FLIP_TOP_BOTTOM,
+            Transpose.ROTATE_180,
+            Transpose.ROTATE_90,
+            Transpose.TRANSVERSE,
+        ):
             pixels = pixels[::-1]
-        if method in (Transpose.FLIP_LEFT_RIGHT, Transpose.ROTATE_180, Transpose.ROTATE_270, Transpose.TRANSVERSE):
+        if method in (
+            Transpose.FLIP_LEFT_RIGHT,
+            Transpose.ROTATE_180,
+            Transpose.ROTATE_270,
+            Transpose.TRANSVERSE,
+        ):
             pixels = pixels[:, ::-1]
         return made(self.mode, np.ascontiguousarray(pixels))
 
     def rotate(
-        self, angle, resample=Resampling.NEAREST, expand=False, center=None, translate=None, fillcolor=None
+        self,
+        angle,
+        resample=Resampling.NEAREST,
+        expand=False,
+        center=None,
+        translate=None,
+        fillcolor=None,
     ):
         """Turns the picture by so many degrees counter-clockwise."""
         angle %= 360.0
@@ -286,7 +308,7 @@ class Image:
         matrix[5] += middle[1]
         if expand:
             corners = [through(x, y) for x, y in ((0, 0), (width, 0), (width, height), (0, height))]
-            xs, ys = zip(*corners)
+            xs, ys = zip(*corners, strict=True)
             wide = math.ceil(max(xs)) - math.floor(min(xs))
             high = math.ceil(max(ys)) - math.floor(min(ys))
             matrix[2], matrix[5] = through(-(wide - width) / 2.0, -(high - height) / 2.0)
@@ -299,7 +321,9 @@ class Image:
             raise ValueError("rotate() takes NEAREST, BILINEAR or BICUBIC")
         args = ((width, height), tuple(matrix), resample.name.lower(), bytes(fill))
         if self.mode == "RGBA" and resample != Resampling.NEAREST:
-            return made(self.mode, _pil.unmultiply(_pil.affine(_pil.premultiply(self._pixels), *args)))
+            return made(
+                self.mode, _pil.unmultiply(_pil.affine(_pil.premultiply(self._pixels), *args))
+            )
         return made(self.mode, _pil.affine(self._pixels, *args))
 
     def paste(self, im, box=None, mask=None):
@@ -331,8 +355,11 @@ class Image:
             if mask.size != (wide, high):
                 raise ValueError("images do not match")
             share = mask.getchannel("A") if mask.mode == "RGBA" else mask.convert("L")
-            source = _pil.blend(np.ascontiguousarray(target), np.ascontiguousarray(source),
-                                np.ascontiguousarray(share._pixels[part]))
+            source = _pil.blend(
+                np.ascontiguousarray(target),
+                np.ascontiguousarray(source),
+                np.ascontiguousarray(share._pixels[part]),
+            )
         target[...] = source
 
     def putalpha(self, alpha):
@@ -351,7 +378,11 @@ class Image:
             raise ValueError(f"unknown file extension or format {format!r}: use PNG or JPEG")
         if format == "JPEG" and self.mode == "RGBA":
             raise OSError("cannot write mode RGBA as JPEG")
-        image = self if self.mode in ("L", "RGB", "RGBA") else self.convert("L" if self.mode == "1" else "RGB")
+        image = (
+            self
+            if self.mode in ("L", "RGB", "RGBA")
+            else self.convert("L" if self.mode == "1" else "RGB")
+        )
         data = _pil.encode(image._pixels, format.lower(), int(quality))
         if hasattr(fp, "write"):
             fp.write(data)
