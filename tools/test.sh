@@ -2,7 +2,12 @@
 # The checks and tests of the whole tree.
 
 # run_tests [--all] [FILTER]: FILTER picks tests as cargo does.
+# run_tests --parity [all | sample | SUITE:TASK]...: LIBERO against its reference.
 run_tests() {
+  if [[ ${1-} == --parity ]]; then
+    test_parity "${@:2}"
+    return
+  fi
   if [[ ${1-} == --all ]]; then
     export RUAFLOW_ALL_TASKS=1
     shift
@@ -14,6 +19,19 @@ run_tests() {
   check "ruff" ".venv/bin/ruff check --fix; .venv/bin/ruff format" check_python
   [[ -n ${1-} ]] || "$ROOT/tools/tests/run.sh"
   run_cargo test --workspace --no-fail-fast "$@"
+}
+
+# Records tasks in the Python reference, plays them in Rust, says what differs.
+# A stopped run goes on; what it had found is in $RUAFLOW_HOME/parity.
+test_parity() {
+  local scripts=$ROOT/nodes/libero/tests/reference
+  stands "$REFERENCE" "$(reference_stamp)" ||
+    die "the Python reference of LIBERO is not there" "./rua setup --with libero-python"
+  cd "$ROOT" || return
+  run_cargo build --package libero --example parity
+  NUMBA_CACHE_DIR=$RUAFLOW_HOME/cache/numba OPENBLAS_NUM_THREADS=1 LP_NUM_THREADS=1 \
+    "$REFERENCE/bin/python" "$scripts/parity.py" --data "$DATA" --out "$RUAFLOW_HOME/parity" \
+    --play "$CARGO_TARGET_DIR/release/examples/parity" --jobs "$(nproc)" "$@" </dev/null
 }
 
 # check NAME MEND COMMAND...

@@ -1,7 +1,7 @@
 //! Plays recordings of the Python reference and prints, one line of JSON a task, what differs.
 //!
 //! `cargo run --release -p libero --example parity -- FOLDER…`, each a folder that
-//! `tests/reference/record_all.py` made.
+//! `tests/reference/parity.py` made.
 
 #[path = "../tests/recording/mod.rs"]
 mod recording;
@@ -16,7 +16,11 @@ fn main() -> Result<()> {
     for folder in std::env::args_os().skip(1).map(PathBuf::from) {
         let recorded = recording::Recording::read(&folder.join("recording.json"))?;
         let row = match recording::compare(&data, &recorded, &folder) {
-            Ok(row) => serde_json::to_value(row)?,
+            Ok(row) => {
+                let mut value = serde_json::to_value(&row)?;
+                value["equal"] = row.differences().is_empty().into();
+                value
+            }
             Err(error) => serde_json::json!({
                 "suite": recorded.suite,
                 "task": recorded.task,

@@ -38,13 +38,6 @@ impl Numbers {
         array.map_err(|_| eyre::eyre!("{found} numbers where {N} belong"))
     }
 
-    /// Whether these are the same bits.
-    pub fn equal<const N: usize>(&self, rows: &[[f64; N]]) -> bool {
-        let ours = rows.iter().flatten();
-        self.0.len() == rows.len() * N
-            && self.0.iter().zip(ours).all(|(a, b)| a.to_bits() == b.to_bits())
-    }
-
     /// Greatest distance between numbers at the same place.
     pub fn apart(&self, ours: &[f64]) -> f64 {
         assert_eq!(self.0.len(), ours.len());

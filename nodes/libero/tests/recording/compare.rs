@@ -42,7 +42,8 @@ pub struct RunRow {
     pub steps: usize,
     /// First step at which the robot touches something.
     pub touches: Option<usize>,
-    /// Compared steps up to the first whose positions are not the same bits.
+    /// Steps whose positions were compared, and those up to the first that has other bits.
+    pub compared: usize,
     pub equal_steps: usize,
     /// Greatest difference after some steps: arm joints (radians), all positions.
     pub apart: BTreeMap<usize, (f64, f64)>,
@@ -52,6 +53,32 @@ pub struct RunRow {
     pub success: (Option<usize>, Option<usize>),
     /// Whether the stoves' flames show as they should in the end.
     pub burners: bool,
+}
+
+impl Row {
+    /// What differs, in words; nothing when all is equal.
+    pub fn differences(&self) -> Vec<String> {
+        let mut differences = Vec::new();
+        differences.extend(self.model.iter().map(|field| format!("model: {field}")));
+        differences.extend(self.facts.iter().cloned());
+        differences.extend(self.resets.iter().map(|what| format!("reset {what}")));
+        for run in &self.runs {
+            if run.equal_steps < run.compared {
+                differences.push(format!("{}: positions, {:?}", run.what, run.apart));
+            }
+            if !run.verdicts.is_empty() || run.success.0 != run.success.1 {
+                let RunRow { verdicts, success, .. } = run;
+                differences.push(format!("{}: verdicts {verdicts:?}, {success:?}", run.what));
+            }
+            if !run.burners {
+                differences.push(format!("{}: burners", run.what));
+            }
+        }
+        let pixels = |row: &&PictureRow| row.color + row.depth + row.instances > 0;
+        differences.extend(self.pictures.iter().filter(pixels).map(|row| format!("{row:?}")));
+        let which = |difference| format!("{} {}: {difference}", self.suite, self.task);
+        differences.into_iter().map(which).collect()
+    }
 }
 
 /// Plays a recording; its pictures lie in `folder`.
@@ -112,11 +139,12 @@ fn play(sim: &mut Simulator, run: &Run) -> Result<RunRow> {
             let unsolved = SimState { success: false, ..sim.state() };
             sim.restore(&unsolved)?;
         }
-        sim.step(&action.array()?)?;
+        sim.step(&action.map(|thousandths| f64::from(thousandths) / 1000.0))?;
         if let Some(qpos) = run.qpos.get(&step) {
             let arm = Numbers(qpos.0[..ARM].to_vec()).apart(&sim.qpos()[..ARM]);
             let all = qpos.apart(sim.qpos());
             equal &= all == 0.0;
+            row.compared += 1;
             row.equal_steps += usize::from(equal);
             if [1, 10, 100, row.steps].contains(&step) {
                 row.apart.insert(step, (arm, all));
@@ -180,21 +208,24 @@ fn differing_model(scene: &Scene, recording: &Recording) -> Result<Vec<String>> 
 
 fn differing_reset(scene: &Scene, physics: &mut Physics, reset: &Reset) -> Result<Vec<String>> {
     let mut equal = BTreeMap::new();
+    let mut check = |what, theirs: Option<&Numbers>, ours: &[f64]| {
+        equal.insert(what, theirs.is_none_or(|theirs| theirs.0 == ours));
+    };
     let placed = scene.place(physics, reset.seed)?;
-    equal.insert("placed_qpos", reset.placed_qpos.0 == physics.qpos());
-    equal.insert("placed_warmstart", reset.placed_warmstart.0 == warmstart(physics));
+    check("placed_qpos", reset.placed_qpos.as_ref(), physics.qpos());
+    check("placed_warmstart", reset.placed_warmstart.as_ref(), warmstart(physics));
     let info = scene.reset(physics, reset.seed)?;
-    equal.insert("repeated", info.fixtures == placed.fixtures);
+    check("qpos", Some(&reset.qpos), physics.qpos());
+    check("qvel", Some(&reset.qvel), physics.qvel());
+    check("warmstart", Some(&reset.warmstart), warmstart(physics));
+    check("xpos", reset.xpos.as_ref(), physics.xpos().as_flattened());
+    check("xquat", reset.xquat.as_ref(), physics.xquat().as_flattened());
+    check("site_xpos", reset.site_xpos.as_ref(), physics.site_xpos().as_flattened());
     equal.insert("init_state", reset.init_state == info.init_state);
-    equal.insert("qpos", reset.qpos.0 == physics.qpos());
-    equal.insert("qvel", reset.qvel.0 == physics.qvel());
-    equal.insert("warmstart", reset.warmstart.0 == warmstart(physics));
-    equal.insert("xpos", reset.xpos.equal(physics.xpos()));
-    equal.insert("xquat", reset.xquat.equal(physics.xquat()));
-    equal.insert("site_xpos", reset.site_xpos.equal(physics.site_xpos()));
+    equal.insert("repeated", info.fixtures == placed.fixtures);
     for (name, pose) in &reset.fixtures {
         let body = scene.names.object(name).ok_or_eyre("a fixture")?.body;
-        equal.insert(name.as_str(), pose.equal(&[physics.view().body_pose(body)]));
+        equal.insert(name.as_str(), pose.0 == physics.view().body_pose(body));
     }
     let differing = equal.into_iter().filter(|(_, equal)| !equal);
     Ok(differing.map(|(what, _)| format!("{}:{what}", reset.seed)).collect())

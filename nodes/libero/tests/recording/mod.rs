@@ -65,14 +65,14 @@ pub struct Reset {
     pub init_state: usize,
     /// Position and orientation (w, x, y, z).
     pub fixtures: BTreeMap<String, Numbers>,
-    pub placed_qpos: Numbers,
-    pub placed_warmstart: Numbers,
+    pub placed_qpos: Option<Numbers>,
+    pub placed_warmstart: Option<Numbers>,
     pub qpos: Numbers,
     pub qvel: Numbers,
     pub warmstart: Numbers,
-    pub xpos: Numbers,
-    pub xquat: Numbers,
-    pub site_xpos: Numbers,
+    pub xpos: Option<Numbers>,
+    pub xquat: Option<Numbers>,
+    pub site_xpos: Option<Numbers>,
 }
 
 /// Actions, and what came of them.
@@ -83,7 +83,8 @@ pub struct Run {
     pub reset: Option<usize>,
     /// the state.
     pub start: Option<Snapshot>,
-    pub actions: Vec<Numbers>,
+    /// In thousandths.
+    pub actions: Vec<[i32; 7]>,
     /// Positions after some steps, counted from 1.
     pub qpos: BTreeMap<usize, Numbers>,
     /// `0` or `1` for each goal predicate, step by step.

