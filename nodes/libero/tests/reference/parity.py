@@ -2,8 +2,9 @@
 
     parity.py --data DIR --play BINARY --out FOLDER [--jobs N] [all | sample | SUITE:TASK ...]
 
-BINARY is this crate's example `parity`. Every task of FOLDER that has a row already is left
-out, so that a stopped run goes on. The end is a table, and status 1 when anything differs.
+BINARY is this crate's example `parity`. A task that has a row in FOLDER already, younger than
+BINARY, is left out, so that a stopped run goes on. The end is a table, and status 1 when
+anything differs.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def compare(args, suite: str, task: int) -> None:
     import recording
 
     row = row_file(args.out, suite, task)
-    if row.is_file():
+    if row.is_file() and row.stat().st_mtime > args.play.stat().st_mtime:
         return
     started = time.monotonic()
     folder = args.out / f"{suite}.{task}"
