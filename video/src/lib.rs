@@ -20,7 +20,7 @@ use mp4::{AvcConfig, MediaConfig, Mp4Config, Mp4Sample, Mp4Writer, TrackConfig, 
 use openh264::OpenH264API;
 use openh264::encoder::{
     Complexity, Encoder, EncoderConfig, FrameRate, FrameType, IntraFramePeriod, QpRange,
-    RateControlMode, UsageType, VuiConfig,
+    RateControlMode, VuiConfig,
 };
 use openh264::formats::{RgbSliceU8, YUVBuffer};
 
@@ -63,7 +63,7 @@ pub enum VideoError {
     #[error("a video without pictures")]
     Empty,
     /// The codec failed.
-    #[error("H.264: {0}")]
+    #[error("the H.264 encoder failed")]
     Codec(#[from] openh264::Error),
     /// The codec gave no picture that can be stored.
     #[error("H.264: {0}")]
@@ -110,7 +110,6 @@ impl Mp4Video {
             .max_frame_rate(FrameRate::from_hz(rate as f32))
             .rate_control_mode(RateControlMode::Off)
             .qp(QpRange::new(20, 30))
-            .usage_type(UsageType::CameraVideoNonRealTime)
             .complexity(Complexity::High)
             .intra_frame_period(
                 IntraFramePeriod::from_num_frames((SEEK_EVERY * rate).ceil() as u32),
