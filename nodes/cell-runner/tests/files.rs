@@ -197,7 +197,7 @@ display(red)
 display(Image.fromarray(red).resize((60, 40)), 'larger')
 display(red[:, :, 0] > 100)
 display(np.linspace(0, 1, 6).reshape(2, 3))
-display(np.array([[1.2, 1.4], [1.6, np.nan]]), caption='heights')
+display(np.array([[1.0, 1.5], [2.0, np.nan]]), caption='heights')
 ";
     let result = bench.cell(code);
     assert_eq!(result.error, "");
