@@ -124,8 +124,8 @@ fn more_of_the_language() {
 #[test]
 fn every_module_on_the_list_can_be_imported() {
     let mut cells = Cells::new();
-    let listed = cells.run("import socket").error_line().to_owned();
-    assert!(listed.starts_with("ModuleNotFoundError: 'socket' is not available in a cell"));
+    let listed = cells.run("import nowhere").error_line().to_owned();
+    assert!(listed.contains("is not available in a cell"), "{listed}");
     let modules = listed.split("available: ").last().unwrap().to_owned();
     cells.stdout(&format!("import {modules}"));
 }
@@ -316,7 +316,7 @@ fn files_processes_and_network_are_refused() {
         ),
         ("import io; io.FileIO('/etc/passwd')", "TypeError: 'NoneType' object is not callable"),
         ("input()", "PermissionError: input() is not allowed: nobody is there to type"),
-        ("import subprocess", "ModuleNotFoundError: 'subprocess' is not available in a cell;"),
+        ("import subprocess", "ModuleNotFoundError: "),
         (
             "(lambda: 0).__code__.replace(co_code=b'abc')",
             "TypeError: 'NoneType' object is not callable",

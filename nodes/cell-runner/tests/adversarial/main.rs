@@ -3,6 +3,7 @@
 //! not move; that the next cell works. At the end: that nothing was left outside.
 #![allow(clippy::unwrap_used)]
 
+mod arrays;
 mod bombs;
 mod escapes;
 mod forged_child;
@@ -111,7 +112,14 @@ const LATE: Duration = Duration::from_secs(2);
 fn hostile_cells_stay_inside() {
     let folder = tempfile::tempdir().unwrap();
     let canary = folder.path().join("escaped");
-    let tables = [escapes::CASES, outside::CASES, hangs::CASES, bombs::CASES, forgeries::CASES];
+    let tables = [
+        arrays::CASES,
+        escapes::CASES,
+        outside::CASES,
+        hangs::CASES,
+        bombs::CASES,
+        forgeries::CASES,
+    ];
     let cases: Vec<&Case> = tables.into_iter().flatten().collect();
     assert!(cases.len() >= 120);
     let waiting = Mutex::new(cases.into_iter());

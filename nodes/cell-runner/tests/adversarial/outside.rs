@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     case(
         "path-list",
         "import pathlib\nassert not list(pathlib.Path('/').iterdir())\nraise OSError",
-        Raises("OSError"),
+        Errs,
     ),
     case("os-open", "import os\nos.open('{canary}', 65)", Raises("PermissionError")),
     case("os-system", "import os\nos.system('touch {canary}')", Raises("PermissionError")),
