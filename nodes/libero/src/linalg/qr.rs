@@ -8,6 +8,8 @@ use super::sign;
 
 /// Half the distance from 1 to the next number (`dlamch('Epsilon')`).
 const EPSILON: f64 = f64::EPSILON / 2.0;
+/// Relative accuracy asked for: the epsilon times its power of -1/8.
+const TOLERANCE: f64 = 98.701_492_826_108_21 * EPSILON;
 /// How many passes each singular value is allowed.
 const PASSES: usize = 6;
 
@@ -80,7 +82,6 @@ type Rotation = (f64, f64);
 impl<const N: usize> Work<'_, N> {
     #[inline(always)]
     fn limits(&self) -> Limits {
-        let relative = EPSILON.powf(-0.125).clamp(10.0, 100.0) * EPSILON;
         let mut least = self.d[0].abs();
         let mut mu = least;
         for i in 1..N {
@@ -92,7 +93,7 @@ impl<const N: usize> Work<'_, N> {
         }
         let n = N as f64;
         let floor = PASSES as f64 * (n * (n * f64::MIN_POSITIVE));
-        Limits { relative, absolute: (relative * (least / n.sqrt())).max(floor) }
+        Limits { relative: TOLERANCE, absolute: (TOLERANCE * (least / n.sqrt())).max(floor) }
     }
 
     /// Where the block that ends before `end` starts, and the greatest number in it.
