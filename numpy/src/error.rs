@@ -51,6 +51,8 @@ thread_local! {
     static PENDING: RefCell<Option<PyBaseExceptionRef>> = const { RefCell::new(None) };
     /// Whether the operation is between scalars, which numpy's texts tell.
     static SCALAR: Cell<bool> = const { Cell::new(false) };
+    /// Whether the operations are the two parts of `divmod`.
+    static DIVMOD: Cell<bool> = const { Cell::new(false) };
 }
 
 pub(crate) fn reactions() -> Reactions {
@@ -67,6 +69,20 @@ pub(crate) fn on_scalars<T>(operation: impl FnOnce() -> T) -> T {
     let result = operation();
     SCALAR.set(false);
     result
+}
+
+/// Runs the two parts of `divmod`, so that warnings name it.
+pub(crate) fn as_divmod<T>(operation: impl FnOnce() -> T) -> T {
+    DIVMOD.set(true);
+    let result = operation();
+    DIVMOD.set(false);
+    result
+}
+
+/// Warns of an integer operation between scalars that wrapped around.
+pub(crate) fn overflow(name: &str, vm: &VirtualMachine) -> PyResult<()> {
+    let text = format!("overflow encountered in scalar {name}");
+    give_warning(Warning::Runtime, &text, vm)
 }
 
 /// Lets the engine warn through Python's `warnings` and stop at Python's interrupts.
@@ -130,15 +146,21 @@ fn reaction(text: &str) -> Reaction {
 }
 
 fn scalar_text(text: &str) -> String {
-    if SCALAR.get() {
-        text.replace(" encountered in ", " encountered in scalar ")
-    } else {
-        text.to_owned()
+    match text.split_once(" encountered in ") {
+        Some((what, _)) if DIVMOD.get() => format!("{what} encountered in divmod"),
+        Some((what, operation)) if SCALAR.get() => {
+            format!("{what} encountered in scalar {operation}")
+        }
+        _ => text.to_owned(),
     }
 }
 
 fn exception(error: Error, vm: &VirtualMachine) -> PyBaseExceptionRef {
     match error {
+        // An axis with the name of its argument before it.
+        Error::Value(text) if text.contains(": axis ") && text.contains(" is out of bounds") => {
+            vm.new_exception_msg(classes().axis_error.clone(), text.into())
+        }
         Error::Value(text) => vm.new_value_error(text),
         Error::Type(text) => vm.new_type_error(text),
         Error::Index(text) => vm.new_index_error(text),

@@ -40,7 +40,11 @@ pub(crate) fn assign(
     value: &PyObject,
     vm: &VirtualMachine,
 ) -> PyResult<()> {
+    let listed = array_of(value).is_none();
     let value = assigned(array.dtype(), value, vm)?;
+    if listed && !value.shape().is_empty() && element(array, key, vm).is_some() {
+        return Err(vm.new_value_error("setting an array element with a sequence."));
+    }
     if let (Some(place), Operand::Weak(weak)) = (element(array, key, vm), &value) {
         let value = weak.to_scalar(array.dtype()).or_raise(vm)?;
         return array.set(&place, value).or_raise(vm);
@@ -62,6 +66,9 @@ pub(crate) fn assigned(dtype: DType, value: &PyObject, vm: &VirtualMachine) -> P
         }
         Some(Weak::Float(float)) if dtype.is_integer() && float.is_infinite() => {
             Err(vm.new_overflow_error("cannot convert float infinity to integer"))
+        }
+        Some(Weak::Float(float)) if dtype.is_integer() => {
+            Ok(Weak::Int(float.trunc() as i128).into())
         }
         Some(weak) => Ok(weak.into()),
         None => Ok(to_array_as(value, Some(dtype), vm)?.into()),

@@ -5,7 +5,9 @@ use ruaflow_array::{Array, Result as ArrayResult, Scalar};
 use rustpython_vm::builtins::{PyStr, PyTuple};
 use rustpython_vm::{PyObjectRef, PyResult, VirtualMachine};
 
-use crate::convert::{scalar, scalar_of, to_array, to_arrays, to_signed_shape, unwrap, weak_of};
+use crate::convert::{
+    scalar, scalar_of, to_array, to_arrays, to_signed_shape, unwrap, weak_of, wrap,
+};
 use crate::error::OrRaise as _;
 use crate::signature::{Args, Entry};
 
@@ -211,7 +213,7 @@ fn cross(args: &Args, vm: &VirtualMachine) -> PyResult {
     let all = args.axis("axis", vm)?;
     let axis = |name| Ok(all.unwrap_or(args.int(name, -1, vm)?));
     let product = linalg::cross(&a, &b, axis("axisa")?, axis("axisb")?, axis("axisc")?);
-    Ok(unwrap(product.or_raise(vm)?, vm))
+    Ok(wrap(product.or_raise(vm)?, vm))
 }
 
 /// Results with names, as numpy's are; made by a class in Python.

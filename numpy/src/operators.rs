@@ -1,7 +1,7 @@
 //! Python's operators on arrays and numpy scalars.
 
 use ruaflow_array::ufunc::{self, Binary, Options, Unary};
-use ruaflow_array::{Array, Operand, Scalar};
+use ruaflow_array::{Array, Operand, Scalar, Weak};
 use rustpython_vm::builtins::{PyFloat, PyList, PyStr, PyTuple};
 use rustpython_vm::function::{Either, PyComparisonValue};
 use rustpython_vm::protocol::PyNumberMethods;
@@ -9,7 +9,7 @@ use rustpython_vm::types::PyComparisonOp;
 use rustpython_vm::{PyObject, PyObjectRef, PyResult, VirtualMachine};
 
 use crate::convert::{array_of, python_number, scalar, scalar_of, to_array, unwrap, weak_of};
-use crate::error::{OrRaise as _, on_scalars};
+use crate::error::{OrRaise as _, as_divmod, on_scalars, overflow};
 use crate::ndarray::NdArray;
 
 macro_rules! binary {
@@ -48,7 +48,10 @@ pub(crate) const BINARY: PyNumberMethods = PyNumberMethods {
         let (Some(a), Some(b)) = (operand(a, vm), operand(b, vm)) else {
             return Ok(vm.ctx.not_implemented());
         };
-        let (quotient, rest) = ufunc::divmod(&a?, &b?).or_raise(vm)?;
+        let (quotient, rest) = {
+            let (a, b) = (a?, b?);
+            as_divmod(|| ufunc::divmod(&a, &b)).or_raise(vm)?
+        };
         Ok(vm.ctx.new_tuple(vec![unwrap(quotient, vm), unwrap(rest, vm)]).into())
     }),
     matrix_multiply: Some(|a, b, vm| {
@@ -117,7 +120,30 @@ pub(crate) fn operate(op: Binary, a: &PyObject, b: &PyObject, vm: &VirtualMachin
     let run = || ufunc::binary(op, &left, &right, &Options::default());
     let are_scalars = !is_array(a) && !is_array(b);
     let result = if are_scalars { on_scalars(run) } else { run() };
-    Ok(unwrap(result.or_raise(vm)?, vm))
+    let result = result.or_raise(vm)?;
+    if are_scalars && result.ndim() == 0 && wrapped(op, &left, &right, result.get(&[])) {
+        overflow(op.name(), vm)?;
+    }
+    Ok(unwrap(result, vm))
+}
+
+/// Whether an integer operation between scalars went beyond its type.
+fn wrapped(op: Binary, a: &Operand, b: &Operand, result: Scalar) -> bool {
+    let exact = |operand: &Operand| match operand {
+        Operand::Array(array) if array.ndim() == 0 => Some(i128::from(array.get(&[]).to_i64())),
+        Operand::Weak(Weak::Int(value)) => Some(*value),
+        _ => None,
+    };
+    let (true, Some(a), Some(b)) = (result.dtype().is_integer(), exact(a), exact(b)) else {
+        return false;
+    };
+    let expected = match op {
+        Binary::Add => a.checked_add(b),
+        Binary::Subtract => a.checked_sub(b),
+        Binary::Multiply => a.checked_mul(b),
+        _ => return false,
+    };
+    expected != Some(result.to_i64().into())
 }
 
 fn is_array(object: &PyObject) -> bool {
@@ -141,12 +167,12 @@ fn float(object: &PyObject) -> Option<f64> {
     object.downcast_ref::<PyFloat>().map(|float| float.to_f64())
 }
 
-/// A numpy integer repeats a list, as Python's do.
+/// A numpy integer repeats a list, as Python's do; a float raises as Python's do.
 fn repeat(count: &PyObject, what: &PyObject, vm: &VirtualMachine) -> Option<PyResult> {
     let sequence = what.downcast_ref::<PyList>().is_some()
         || what.downcast_ref::<PyTuple>().is_some()
         || what.downcast_ref::<PyStr>().is_some();
-    let count = scalar_of(count).filter(|count| sequence && count.dtype().is_integer())?;
+    let count = scalar_of(count).filter(|_| sequence)?;
     Some(vm._mul(what, &python_number(count, vm)))
 }
 

@@ -203,6 +203,9 @@ impl PyScalar {
     #[pymethod]
     fn __round__(zelf: PyObjectRef, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
         let value = value_of(&zelf, vm)?;
+        if value.dtype() == DType::Bool {
+            return Err(vm.new_type_error("type numpy.bool doesn't define __round__ method"));
+        }
         match args.args.first().filter(|digits| !vm.is_none(digits)) {
             Some(digits) => {
                 let digits = crate::convert::to_index(digits, vm)?;

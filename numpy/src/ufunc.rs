@@ -2,13 +2,13 @@
 
 use ruaflow_array::reduce::{self, Reduction};
 use ruaflow_array::ufunc::{self, Binary, Options, Unary};
-use ruaflow_array::{Array, Operand};
+use ruaflow_array::{Array, DType, Operand};
 use rustpython_vm::function::FuncArgs;
 use rustpython_vm::types::{Callable, Representable};
 use rustpython_vm::{Py, PyPayload, PyResult, VirtualMachine, pyclass};
 
 use crate::convert::{array_of, to_array, unwrap};
-use crate::error::{OrRaise as _, on_scalars};
+use crate::error::{OrRaise as _, as_divmod, on_scalars};
 use crate::signature::{Args, Signature};
 
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +81,33 @@ impl Ufunc {
         }
     }
 
+    /// The type to compute in. Comparisons choose it themselves.
+    fn dtype(&self, dtype: Option<DType>, vm: &VirtualMachine) -> PyResult<Option<DType>> {
+        let compares = matches!(
+            self.kind,
+            Kind::Binary(
+                Binary::Equal
+                    | Binary::NotEqual
+                    | Binary::Less
+                    | Binary::LessEqual
+                    | Binary::Greater
+                    | Binary::GreaterEqual
+            )
+        );
+        match dtype {
+            Some(DType::Bool) if compares => Ok(None),
+            Some(_) if compares => Err(vm.new_type_error(format!(
+                "No loop matching the specified signature and casting was found for ufunc {}",
+                self.name
+            ))),
+            dtype => Ok(dtype),
+        }
+    }
+
     fn run(&self, args: &Args, vm: &VirtualMachine) -> PyResult {
         let (mask, out) = (args.mask(vm)?, args.out(vm)?);
         let out_array = out.as_ref().and_then(|object| array_of(object));
-        let dtype = args.dtype(vm)?;
+        let dtype = self.dtype(args.dtype(vm)?, vm)?;
         let options = Options { out: out_array.as_ref(), mask: mask.as_ref(), dtype };
         let first = args.operand(0, vm)?;
         let result = match self.kind {
@@ -186,7 +209,10 @@ impl Ufunc {
     fn accumulate(zelf: &Py<Self>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
         let args = bind("accumulate(array, axis=0, dtype=None, out=None)", args, vm)?;
         let op = zelf.binary("accumulate", vm)?;
-        let array = args.array(0, vm)?;
+        let mut array = args.array(0, vm)?;
+        if matches!(op, Binary::LogicalAnd | Binary::LogicalOr | Binary::LogicalXor) {
+            array = array.cast(DType::Bool).or_raise(vm)?;
+        }
         let axis = args.int("axis", 0, vm)?;
         let result = match op {
             Binary::Add => reduce::cumsum(&array, Some(axis), args.dtype(vm)?).or_raise(vm)?,
@@ -319,7 +345,7 @@ fn fold(
 
 /// The functions that numpy has as ufuncs with two results.
 pub(crate) fn divmod(args: &Args, vm: &VirtualMachine) -> PyResult {
-    let (quotient, rest) =
-        ufunc::divmod(&args.operand(0, vm)?, &args.operand(1, vm)?).or_raise(vm)?;
+    let (a, b) = (args.operand(0, vm)?, args.operand(1, vm)?);
+    let (quotient, rest) = as_divmod(|| ufunc::divmod(&a, &b)).or_raise(vm)?;
     Ok(vm.ctx.new_tuple(vec![unwrap(quotient, vm), unwrap(rest, vm)]).into())
 }

@@ -1,7 +1,6 @@
 //! Making arrays.
 
 use ruaflow_array::{Array, DType, Operand, Scalar, create, result_type};
-use rustpython_vm::builtins::PyFloat;
 use rustpython_vm::protocol::PyBuffer;
 use rustpython_vm::{
     AsObject as _, PyObject, PyObjectRef, PyResult, TryFromBorrowedObject as _, VirtualMachine,
@@ -271,7 +270,9 @@ fn frombuffer(args: &Args, vm: &VirtualMachine) -> PyResult {
         return Err(vm.new_value_error("buffer is smaller than requested size"));
     }
     let bytes = Array::vector(bytes[..count * size].to_vec());
-    Ok(wrap(bytes.view_dtype(dtype).or_raise(vm)?, vm))
+    let mut view = bytes.view_dtype(dtype).or_raise(vm)?;
+    view.set_writeable(false).or_raise(vm)?;
+    Ok(wrap(view, vm))
 }
 
 fn indices(args: &Args, vm: &VirtualMachine) -> PyResult {
@@ -314,7 +315,7 @@ pub(crate) const TYPES: &[Entry] = &[
     }),
     ("can_cast(from_, to, casting='safe')", |args, vm| {
         let from = args.required(0, vm)?;
-        if weak_of(from, vm).is_some() && from.downcast_ref::<PyFloat>().is_none_or(|_| true) {
+        if weak_of(from, vm).is_some() {
             return Err(vm.new_type_error(
                 "can_cast() does not support Python ints, floats, and complex because the result used to depend on the value.\nThis change was part of adopting NEP 50, we may explicitly allow them again in the future.",
             ));

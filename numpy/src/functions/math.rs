@@ -3,7 +3,7 @@
 use ruaflow_array::print::{
     self, ElementFormat, FloatMode, Formatter, Layout, Options, Sign, Trim, options, set_options,
 };
-use ruaflow_array::{Operand, Scalar, ufunc};
+use ruaflow_array::{DType, Operand, Scalar, ufunc};
 use rustpython_vm::builtins::PyDict;
 use rustpython_vm::{PyObjectRef, PyResult, VirtualMachine};
 
@@ -147,6 +147,11 @@ fn round(args: &Args, vm: &VirtualMachine) -> PyResult {
     let out = args.out(vm)?;
     let out_array = out.as_ref().and_then(|object| array_of(object));
     let decimals = args.int("decimals", 0, vm)? as i32;
+    if decimals != 0 && args.array(0, vm)?.dtype() == DType::Bool {
+        return Err(vm.new_type_error(
+            "Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'",
+        ));
+    }
     let result = ufunc::round(&args.operand(0, vm)?, decimals, out_array.as_ref()).or_raise(vm)?;
     Ok(out.unwrap_or_else(|| unwrap(result, vm)))
 }

@@ -72,7 +72,10 @@ pub(crate) const CUMULATIVE: &[Entry] = cumulative! {
 /// Any of the reductions with the keywords that its signature has.
 pub(crate) fn reduction(op: Reduction, args: &Args, vm: &VirtualMachine) -> PyResult {
     let array = args.array(0, vm)?;
-    let axes = args.axes("axis", vm)?;
+    let axes = args.axes("axis", vm)?.filter(|axes| {
+        // numpy takes the axis of an array that has none.
+        array.ndim() > 0 || !matches!(axes[..], [0 | -1])
+    });
     let mask = args.mask(vm)?;
     let out = args.out(vm)?;
     let out_array = out.as_ref().and_then(|object| array_of(object));

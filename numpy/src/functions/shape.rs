@@ -136,18 +136,20 @@ pub(crate) const JOIN: &[Entry] = &[
     ("array_split(ary, indices_or_sections, axis=0)", |args, vm| {
         split(args, args.int("axis", 0, vm)?, false, vm)
     }),
-    ("vsplit(ary, indices_or_sections)", |args, vm| split(args, 0, true, vm)),
+    ("vsplit(ary, indices_or_sections)", |args, vm| split_deep(args, 2, 0, vm)),
     ("hsplit(ary, indices_or_sections)", |args, vm| {
         let axis = i64::from(args.array(0, vm)?.ndim() > 1);
-        split(args, axis, true, vm)
+        split_deep(args, 1, axis, vm)
     }),
-    ("dsplit(ary, indices_or_sections)", |args, vm| split(args, 2, true, vm)),
+    ("dsplit(ary, indices_or_sections)", |args, vm| split_deep(args, 3, 2, vm)),
     ("unstack(x, /, *, axis=0)", |args, vm| {
         let array = args.array(0, vm)?;
         let axis = array.axis(args.int("axis", 0, vm)?).or_raise(vm)?;
         let origin = args.required(0, vm)?;
-        let parts =
-            (0..array.shape()[axis]).map(|at| wrap_related(array.index_axis(axis, at), origin, vm));
+        let parts = (0..array.shape()[axis]).map(|at| match array.ndim() {
+            1 => unwrap(array.index_axis(axis, at), vm),
+            _ => wrap_related(array.index_axis(axis, at), origin, vm),
+        });
         Ok(vm.ctx.new_tuple(parts.collect()).into())
     }),
 ];
@@ -239,6 +241,9 @@ pub(crate) fn reshape(args: &Args, array: &Array, shape: &[i64], vm: &VirtualMac
 }
 
 fn triangle(args: &Args, lower: bool, vm: &VirtualMachine) -> PyResult {
+    if args.array(0, vm)?.ndim() == 0 {
+        return Err(vm.new_type_error("tri() missing 1 required positional argument: 'N'"));
+    }
     fresh(create::triangle(&args.array(0, vm)?, args.int("k", 0, vm)?, lower), vm)
 }
 
@@ -312,6 +317,16 @@ fn split(args: &Args, axis: i64, equal: bool, vm: &VirtualMachine) -> PyResult {
     };
     let parts = parts.or_raise(vm)?.into_iter().map(|part| wrap_related(part, origin, vm));
     Ok(vm.ctx.new_list(parts.collect()).into())
+}
+
+fn split_deep(args: &Args, least: usize, axis: i64, vm: &VirtualMachine) -> PyResult {
+    if args.array(0, vm)?.ndim() < least {
+        return Err(vm.new_value_error(format!(
+            "{} only works on arrays of {least} or more dimensions",
+            args.name()
+        )));
+    }
+    split(args, axis, true, vm)
 }
 
 /// The places along an axis that an index, a slice or a mask means.

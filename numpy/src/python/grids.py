@@ -22,7 +22,7 @@ def _stretch(part):
     if part.stop is None:
         raise TypeError("a slice in r_, c_, mgrid or ogrid needs an end")
     if isinstance(step, complex):
-        return linspace(start, part.stop, int(abs(step)))
+        return linspace(start, part.stop, int(_builtins.abs(step)))
     return arange(start, part.stop, step)
 
 

@@ -70,7 +70,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         factor = 0.0
     X = X - centre[:, None]
     X_T = X.T if w is None else (X * w).T
-    return (dot(X, X_T) * true_divide(1, factor)).squeeze()[()]
+    return (dot(X, X_T) * true_divide(1, factor)).squeeze()
 
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):

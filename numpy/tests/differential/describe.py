@@ -56,6 +56,8 @@ def describe(value):
     if isinstance(value, dict):
         pairs = [[describe(key), describe(one)] for key, one in value.items()]
         return {"kind": "dict", "items": pairs}
+    if isinstance(value, np.dtype):
+        return {"kind": "dtype", "dtype": str(value), "repr": repr(value)}
     if isinstance(value, (float, complex)):
         return {"kind": type(value).__name__, "values": [_exact(value)], "repr": repr(value)}
     return {"kind": type(value).__name__, "repr": repr(value)}
