@@ -105,7 +105,9 @@ def main():
     options.add_argument("--runs", type=int, default=7)
     runs = options.parse_args().runs
     codes = [code for _, code in CASES]
-    script = f"{SETUP}{TIMER}\n_result = json.dumps([measure(code, {runs}) for code in {codes!r}])\n"
+    script = (
+        f"{SETUP}{TIMER}\n_result = json.dumps([measure(code, {runs}) for code in {codes!r}])\n"
+    )
 
     scope = {}
     exec(script, scope)
@@ -120,7 +122,7 @@ def main():
     print("| what | expression | numpy | here | ratio |")
     print("| --- | --- | --- | --- | --- |")
     logs = []
-    for (name, code), a, b in zip(CASES, theirs, ours):
+    for (name, code), a, b in zip(CASES, theirs, ours, strict=True):
         logs.append(math.log(b / a))
         print(f"| {name} | `{code}` | {human(a)} | {human(b)} | {b / a:.2f} |")
     print(f"\nGeometric mean of the ratios: {math.exp(sum(logs) / len(logs)):.2f}")

@@ -206,7 +206,9 @@ def fromiter(iter, dtype, count=-1, *, like=None):
             break
         values.append(value)
     if len(values) < count:
-        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(values)} items.")
+        raise ValueError(
+            f"iterator too short: Expected {count} but iterator had only {len(values)} items."
+        )
     return array(values, dtype=dtype)
 
 
@@ -496,9 +498,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
         dims = (dims,)
     columns = [asarray(one) for one in multi_index]
     if len(columns) != len(dims):
-        raise ValueError(
-            f"parameter multi_index must be a sequence of length {len(dims)}"
-        )
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     flat = zeros(broadcast_shapes(*[one.shape for one in columns]), dtype=int64)
     pairs = list(zip(columns, dims))
     for column, length in pairs if order == "C" else reversed(pairs):
@@ -581,9 +581,7 @@ def blackman(M):
 
 def bartlett(M):
     """The triangular window."""
-    return _window(
-        M, lambda n, M: where(less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1))
-    )
+    return _window(M, lambda n, M: where(less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
 
 
 def compress(condition, a, axis=None, out=None):
@@ -755,7 +753,11 @@ def modf(x, /, out=None):
 
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     """Counts in a grid of bins."""
-    bins = [bins, bins] if isinstance(bins, (int, integer)) or ndim(bins) == 1 and len(bins) != 2 else bins
+    bins = (
+        [bins, bins]
+        if isinstance(bins, (int, integer)) or ndim(bins) == 1 and len(bins) != 2
+        else bins
+    )
     x, y = asarray(x), asarray(y)
     edges = [
         histogram_bin_edges(values, one, None if range is None else range[at])

@@ -110,9 +110,7 @@ def _refuse(module, name, known):
     if module == "numpy" and name in _REMOVED:
         raise AttributeError(f"numpy 2 has no {name!r}; use {_REMOVED[name]}")
     if module == "numpy" and name in _NEAREST:
-        raise AttributeError(
-            f"RuaFlow's numpy has no {name!r}; nearest: {_NEAREST[name]}"
-        )
+        raise AttributeError(f"RuaFlow's numpy has no {name!r}; nearest: {_NEAREST[name]}")
     near = difflib.get_close_matches(name, [one for one in known if one[0] != "_"], 3)
     hint = f"; nearest: {', '.join(near)}" if near else ""
     raise AttributeError(f"RuaFlow's {module} has no {name!r}{hint}")

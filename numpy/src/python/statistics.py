@@ -16,7 +16,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
             if axis is None:
                 raise TypeError("Axis must be specified when shapes of a and weights differ.")
             if weights.ndim != 1 or weights.shape[0] != a.shape[_normal_axis(axis, a.ndim)]:
-                raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+                raise ValueError(
+                    "Shape of weights must be consistent with shape of a along specified axis."
+                )
             spread = [1] * a.ndim
             spread[axis] = -1
             weights = broadcast_to(weights.reshape(spread), a.shape)
@@ -147,7 +149,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
             values = a[inside]
             weights = None if weights is None else weights[inside]
         count = len(edges) - 1
-        places = (subtract(values, low, dtype=float64) / (float64(high) - low) * count).astype(int64)
+        places = (subtract(values, low, dtype=float64) / (float64(high) - low) * count).astype(
+            int64
+        )
         places[places == count] -= 1
         places[values < edges[places]] -= 1
         places[(values >= edges[places + 1]) & (places != count - 1)] += 1
@@ -178,7 +182,11 @@ def bincount(x, /, weights=None, minlength=0):
     """How often each small integer occurs, or what it weighs."""
     x = asarray(x)
     if x.ndim != 1:
-        raise ValueError("object too deep for desired array" if x.ndim else "object of too small depth for desired array")
+        raise ValueError(
+            "object too deep for desired array"
+            if x.ndim
+            else "object of too small depth for desired array"
+        )
     if x.size and x.dtype.kind not in "biu":
         raise TypeError(
             f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'"
@@ -264,7 +272,9 @@ def gradient(f, *varargs, axis=None, edge_order=1):
             if one.ndim != 1:
                 raise ValueError("distances must be either scalars or 1d")
             if len(one) != f.shape[at]:
-                raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+                raise ValueError(
+                    "when 1d, distances must match the length of the corresponding dimension"
+                )
             gaps = diff(one.astype(float))
             steps.append(gaps[0] if len(gaps) and (gaps == gaps[0]).all() else gaps)
     else:
@@ -303,9 +313,17 @@ def gradient(f, *varargs, axis=None, edge_order=1):
                 d, e, g = 0.5 / step, -2.0 / step, 1.5 / step
             else:
                 one, two = step[0], step[1]
-                a, b, c = -(2.0 * one + two) / (one * (one + two)), (one + two) / (one * two), -one / (two * (one + two))
+                a, b, c = (
+                    -(2.0 * one + two) / (one * (one + two)),
+                    (one + two) / (one * two),
+                    -one / (two * (one + two)),
+                )
                 one, two = step[-2], step[-1]
-                d, e, g = two / (one * (one + two)), -(two + one) / (one * two), (2.0 * two + one) / (two * (one + two))
+                d, e, g = (
+                    two / (one * (one + two)),
+                    -(two + one) / (one * two),
+                    (2.0 * two + one) / (two * (one + two)),
+                )
             out[0] = a * rows[0] + b * rows[1] + c * rows[2]
             out[-1] = d * rows[-3] + e * rows[-2] + g * rows[-1]
         results.append(moveaxis(out, 0, at))
@@ -334,7 +352,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     """Values of a piecewise linear function."""
     x, xp, fp = asarray(x, dtype=float64), asarray(xp, dtype=float64), asarray(fp, dtype=float64)
     if xp.ndim != 1 or fp.ndim != 1:
-        raise ValueError("Data points must be 1-D sequences" if period is not None else "object too deep for desired array")
+        raise ValueError(
+            "Data points must be 1-D sequences"
+            if period is not None
+            else "object too deep for desired array"
+        )
     if xp.shape != fp.shape:
         raise ValueError("fp and xp are not of the same length.")
     if not xp.size:
@@ -381,7 +403,11 @@ def correlate(a, v, mode="valid"):
     """The cross-correlation of two vectors."""
     a, v = array(a, ndmin=1), array(v, ndmin=1)
     if len(a) == 0 or len(v) == 0:
-        raise ValueError("first array argument cannot be empty" if not len(a) else "second array argument cannot be empty")
+        raise ValueError(
+            "first array argument cannot be empty"
+            if not len(a)
+            else "second array argument cannot be empty"
+        )
     if len(v) > len(a):
         return _slide(v, a, mode)[::-1]
     return _slide(a, v, mode)
@@ -394,7 +420,7 @@ def _slide(a, v, mode):
     wide[m - 1 : m - 1 + n] = a
     whole = zeros(n + m - 1, dtype=kind)
     for at in range(m):
-        if kind == bool:
+        if kind.kind == "b":
             whole |= wide[at : at + n + m - 1] & v[at]
         else:
             whole += wide[at : at + n + m - 1] * v[at]
