@@ -52,9 +52,10 @@ impl<const N: usize> Svd<N> {
     #[inline(always)]
     fn new(matrix: &SMatrix<f64, N, N>) -> Self {
         let reduced = householder::Bidiagonal::new(matrix);
-        let (mut u, mut vt) = (SMatrix::identity(), SMatrix::identity());
+        let (mut u, mut v) = (SMatrix::identity(), SMatrix::identity());
         let (mut singular, mut above) = (reduced.diagonal, reduced.above);
-        qr::diagonalize(&mut singular, &mut above, &mut vt, &mut u);
+        qr::diagonalize(&mut singular, &mut above, &mut v, &mut u);
+        let mut vt = v.transpose();
         reduced.turn_back(&mut u, &mut vt);
         Svd { u, singular, vt }
     }

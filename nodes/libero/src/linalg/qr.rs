@@ -14,15 +14,15 @@ const TOLERANCE: f64 = 98.701_492_826_108_21 * EPSILON;
 const PASSES: usize = 6;
 
 /// Makes `above` zero; `diagonal` becomes the singular values, the greatest first, and the
-/// rotations go into the rows of `vt` and the columns of `u`.
+/// rotations go into the columns of `v` and `u`.
 #[inline(always)]
 pub(super) fn diagonalize<const N: usize>(
     diagonal: &mut [f64; N],
     above: &mut [f64; N],
-    vt: &mut SMatrix<f64, N, N>,
+    v: &mut SMatrix<f64, N, N>,
     u: &mut SMatrix<f64, N, N>,
 ) {
-    let mut work = Work { d: diagonal, e: above, vt, u };
+    let mut work = Work { d: diagonal, e: above, v, u };
     let limits = work.limits();
     let mut last_block = None;
     let mut downward = true;
@@ -72,7 +72,7 @@ struct Limits {
 struct Work<'a, const N: usize> {
     d: &'a mut [f64; N],
     e: &'a mut [f64; N],
-    vt: &'a mut SMatrix<f64, N, N>,
+    v: &'a mut SMatrix<f64, N, N>,
     u: &'a mut SMatrix<f64, N, N>,
 }
 
@@ -254,16 +254,12 @@ impl<const N: usize> Work<'_, N> {
         }
     }
 
-    /// Rotates rows `i` and `i + 1` of `vt`, and columns of `u` (`dlasr`).
+    /// Rotates columns `i` and `i + 1` of `v` and `u` (`dlasr`).
     #[inline(always)]
     fn turn(&mut self, i: usize, right: Rotation, left: Rotation) {
         let turned = |(c, s): Rotation, x: f64, y: f64| (s * y + c * x, c * y - s * x);
-        for j in 0..N {
-            let (x, y) = turned(right, self.vt[(i, j)], self.vt[(i + 1, j)]);
-            (self.vt[(i, j)], self.vt[(i + 1, j)]) = (x, y);
-            let (x, y) = turned(left, self.u[(j, i)], self.u[(j, i + 1)]);
-            (self.u[(j, i)], self.u[(j, i + 1)]) = (x, y);
-        }
+        rotate(self.v, i, |x, y| turned(right, x, y));
+        rotate(self.u, i, |x, y| turned(left, x, y));
     }
 
     /// A block of two, by its own formula; these rotations are fused (`drot`).
@@ -273,12 +269,8 @@ impl<const N: usize> Work<'_, N> {
         (self.d[i], self.e[i], self.d[i + 1]) = (pair.greatest, 0.0, pair.least);
         let turned =
             |(c, s): Rotation, x: f64, y: f64| (c.mul_add(x, s * y), c.mul_add(y, -(s * x)));
-        for j in 0..N {
-            let (x, y) = turned(pair.right, self.vt[(i, j)], self.vt[(i + 1, j)]);
-            (self.vt[(i, j)], self.vt[(i + 1, j)]) = (x, y);
-            let (x, y) = turned(pair.left, self.u[(j, i)], self.u[(j, i + 1)]);
-            (self.u[(j, i)], self.u[(j, i + 1)]) = (x, y);
-        }
+        rotate(self.v, i, |x, y| turned(pair.right, x, y));
+        rotate(self.u, i, |x, y| turned(pair.left, x, y));
     }
 
     #[inline(always)]
@@ -286,8 +278,8 @@ impl<const N: usize> Work<'_, N> {
         for i in 0..N {
             if self.d[i] < 0.0 {
                 self.d[i] = -self.d[i];
-                for j in 0..N {
-                    self.vt[(i, j)] = -self.vt[(i, j)];
+                for value in &mut self.v.data.0[i] {
+                    *value = -*value;
                 }
             }
         }
@@ -303,9 +295,22 @@ impl<const N: usize> Work<'_, N> {
                 }
             }
             self.d.swap(least, last);
-            self.vt.swap_rows(least, last);
+            self.v.swap_columns(least, last);
             self.u.swap_columns(least, last);
         }
+    }
+}
+
+/// Replaces columns `i` and `i + 1`, pair by pair.
+#[inline(always)]
+fn rotate<const N: usize>(
+    matrix: &mut SMatrix<f64, N, N>,
+    i: usize,
+    turned: impl Fn(f64, f64) -> (f64, f64),
+) {
+    let [.., before, after] = &mut matrix.data.0[..i + 2] else { return };
+    for (x, y) in before.iter_mut().zip(after) {
+        (*x, *y) = turned(*x, *y);
     }
 }
 
