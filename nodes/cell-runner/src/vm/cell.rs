@@ -274,10 +274,8 @@ fn namespace(vm: &VirtualMachine, runtime: &PyObjectRef, robo_source: &str) -> P
     let scope = vm.new_scope_with_main()?;
     let globals = &scope.globals;
     globals.set_item("robo", robo, vm)?;
-    for (name, module) in
-        [("math", "math"), ("time", "time"), ("np", "numpy"), ("numpy", "numpy")]
-    {
-        globals.set_item(name, vm.import(module, 0)?, vm)?;
+    for module in ["math", "time"] {
+        globals.set_item(module, vm.import(module, 0)?, vm)?;
     }
     let numpy = vm.import("numpy", 0)?;
     for name in ["np", "numpy"] {
