@@ -1,6 +1,9 @@
 //! A task's compiled scene, and how an episode in it starts.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use mujoco_rs::{error::MjModelError, wrappers::MjModel};
 use thiserror::Error;
@@ -121,6 +124,8 @@ pub struct Scene {
     plan: PlacementPlan,
     /// Addresses in `qpos` and ranges of the joints that the task sets at the start.
     joint_draws: Vec<(Vec<usize>, [f64; 2])>,
+    /// MuJoCo's state with the arm at home, as a reset comes by it.
+    at_home: OnceLock<Vec<f64>>,
 }
 
 /// How a reset went.
@@ -190,6 +195,7 @@ impl Scene {
             init_states,
             plan,
             joint_draws,
+            at_home: OnceLock::new(),
         })
     }
 
@@ -223,6 +229,7 @@ impl Scene {
         let mut rng = NumpyRandom::new(stream);
         let mut attempts = 1;
         let placements = loop {
+            self.go_home(physics)?;
             match self.sample(physics, &mut rng, attempts) {
                 Ok(placements) => break placements,
                 Err(_) if attempts < MAX_ATTEMPTS => attempts += 1,
@@ -256,28 +263,37 @@ impl Scene {
         self.plan.extents()
     }
 
-    /// One of the reference's resets up to the placements it draws.
+    /// One of the reference's resets up to the arm's home pose. No seed has a part in it,
+    /// and its passes are slow, with all fixtures in one place: so it is made once.
+    fn go_home(&self, physics: &mut Physics) -> Result<(), SceneError> {
+        self.restore_view(physics);
+        physics.reset();
+        let home = self.at_home.get_or_init(|| {
+            // After compiling, and when the renderer is made.
+            physics.forward();
+            physics.forward();
+            for (joint, home) in self.names.arm_joints.iter().zip(HOME) {
+                physics.qpos_mut()[joint.qpos] = home;
+            }
+            // Twice while the controller is made.
+            physics.forward();
+            physics.forward();
+            physics.integration_state()
+        });
+        physics.set_integration_state(home).map_err(|_| SceneError::OtherModel)
+    }
+
+    /// The rest of it up to the placements it draws.
     fn sample(
         &self,
         physics: &mut Physics,
         rng: &mut NumpyRandom,
         attempt: u32,
     ) -> Result<Vec<Placement>, Crowded> {
-        self.restore_view(physics);
-        physics.reset();
-        // After compiling, and when the renderer is made.
-        physics.forward();
-        physics.forward();
         // Noise on the arm's home pose, drawn and scaled by zero.
         for _ in HOME {
             rng.standard_normal();
         }
-        for (joint, home) in self.names.arm_joints.iter().zip(HOME) {
-            physics.qpos_mut()[joint.qpos] = home;
-        }
-        // Twice while the controller is made.
-        physics.forward();
-        physics.forward();
         for (joint, home) in self.names.finger_joints.iter().zip(HOME_FINGERS) {
             physics.qpos_mut()[joint.qpos] = home;
         }
@@ -291,7 +307,8 @@ impl Scene {
                 }
             }
         }
-        physics.step1();
+        // For the places of sites alone.
+        physics.kinematics();
         let site = |name: &str| match self.names.region(name) {
             Some(region) => physics.site_xpos()[region.site],
             None => [0.0; 3],
