@@ -53,8 +53,12 @@ fn take_random_actions(scene: Scene, which: &str) {
     for _ in 0..10 {
         let action = std::array::from_fn(|_| random.uniform(-1.0, 1.0));
         simulator.step(&action).unwrap_or_else(|error| panic!("{which}: {error}"));
+        // Some of libero_study_table are solved where they start, as the reference says, too.
+        if simulator.finished().is_some() {
+            break;
+        }
     }
     let seen = simulator.observation();
-    assert_eq!(seen.control_step, 10, "{which}");
+    assert!(seen.control_step == 10 || seen.success, "{which}");
     assert!(seen.eef_pos.iter().chain(&seen.joint_vel).all(|value| value.is_finite()), "{which}");
 }
