@@ -52,6 +52,10 @@ fn turn_upper(b: &mut Bidiagonal) -> Vec<(usize, f64, f64)> {
 }
 
 fn rotate_rows(a: &mut Matrix, i: usize, c: f64, s: f64) {
+    if a.nrows() == 0 {
+        // No vectors are wanted.
+        return;
+    }
     for mut column in a.column_iter_mut() {
         let (x, y) = (column[i], column[i + 1]);
         column[i + 1] = c * y - s * x;
