@@ -113,7 +113,9 @@ pub fn text(
     }
     if kind == Feedback::Rich {
         add("calls", &calls(&result.ledger, api));
-        add("robot", &result.state_summary);
+        if api.is_some_and(|api| !api.methods.is_empty()) {
+            add("robot", &result.state_summary);
+        }
     }
     if let Some(reason) = over {
         add("", &format!("[the episode is over: {reason}]"));
