@@ -148,7 +148,7 @@ fn reaction(text: &str) -> Reaction {
 fn scalar_text(text: &str) -> String {
     match text.split_once(" encountered in ") {
         Some((what, _)) if DIVMOD.get() => format!("{what} encountered in divmod"),
-        Some((what, operation)) if SCALAR.get() => {
+        Some((what, operation)) if SCALAR.get() && operation != "cast" => {
             format!("{what} encountered in scalar {operation}")
         }
         _ => text.to_owned(),

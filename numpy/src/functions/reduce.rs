@@ -1,10 +1,10 @@
 //! Sums, means, extrema: what takes dimensions away.
 
 use ruaflow_array::reduce::{self, Options, Reduction};
-use ruaflow_array::{Array, Result as ArrayResult};
+use ruaflow_array::{Array, Result as ArrayResult, Scalar, Weak};
 use rustpython_vm::{PyResult, VirtualMachine};
 
-use crate::convert::{array_of, unwrap};
+use crate::convert::{array_of, unwrap, weak_of};
 use crate::error::OrRaise as _;
 use crate::signature::{Args, Entry};
 
@@ -69,6 +69,22 @@ pub(crate) const CUMULATIVE: &[Entry] = cumulative! {
     "nancumprod(a, axis=None, dtype=None, out=None)": nancumprod;
 };
 
+/// What to begin with; an extreme begins with a value of the array's type.
+fn initial(
+    op: Reduction,
+    array: &Array,
+    args: &Args,
+    vm: &VirtualMachine,
+) -> PyResult<Option<Scalar>> {
+    let weak = args.get("initial", vm).and_then(|object| weak_of(object, vm));
+    match (op, weak) {
+        (Reduction::Min | Reduction::Max, Some(weak @ Weak::Int(_))) => {
+            weak.to_scalar(array.dtype()).or_raise(vm).map(Some)
+        }
+        _ => args.scalar("initial", vm),
+    }
+}
+
 /// Any of the reductions with the keywords that its signature has.
 pub(crate) fn reduction(op: Reduction, args: &Args, vm: &VirtualMachine) -> PyResult {
     let array = args.array(0, vm)?;
@@ -84,7 +100,7 @@ pub(crate) fn reduction(op: Reduction, args: &Args, vm: &VirtualMachine) -> PyRe
         keepdims: args.flag("keepdims", false, vm)?,
         dtype: args.dtype(vm)?,
         ddof: args.float(ddof, 0.0, vm)?,
-        initial: args.scalar("initial", vm)?,
+        initial: initial(op, &array, args, vm)?,
         mask: mask.as_ref(),
         out: out_array.as_ref(),
     };
