@@ -263,6 +263,10 @@ impl Runner {
             ChildEvent::Call { id, method, arguments } => self.call(id, &method, arguments),
             ChildEvent::Display { id, picture, bytes } => self.display(id, &picture, &bytes),
             ChildEvent::File { id, request, bytes } => self.file(id, &request, &bytes),
+            // It ended in the moment in which it was killed.
+            ChildEvent::Done { output, .. } if self.is_killed() => {
+                self.exited(Exit::Killed, output)?;
+            }
             ChildEvent::Done { done, output } => {
                 if let Some(running) = &mut self.running {
                     running.end = Some(End::Done(done, output));
@@ -317,6 +321,12 @@ impl Runner {
         let seconds = call.timeout.as_secs_f64();
         let text = format!("node {node:?} did not answer within {seconds} s");
         self.give_up_call(|_| true, &text)
+    }
+
+    /// Whether the running cell's process has been killed.
+    fn is_killed(&self) -> bool {
+        let stop = self.running.as_ref().and_then(|running| running.stop.as_ref());
+        stop.is_some_and(|stop| stop.killed)
     }
 
     pub(crate) fn current(&mut self, number: i64) -> Option<&mut Episode> {
