@@ -23,12 +23,12 @@ pub mod random;
 pub mod rearrange;
 pub mod reduce;
 mod scalar;
+pub mod shape;
 pub mod sort;
 pub mod stats;
+pub mod ufunc;
 mod view;
 mod walk;
-pub mod shape;
-pub mod ufunc;
 pub mod warn;
 
 pub use array::{Array, Iter, MAX_DIMS, normalize_axis, shape_text};
