@@ -11,6 +11,10 @@ use crate::walk::{Tile, Walk};
 /// Elements in a block: three of them, of eight bytes, fit into 32 KiB.
 const BLOCK: usize = 1024;
 
+/// What is done to one block of each operand.
+pub(crate) type Kernel<'a, A, O, const N: usize> =
+    dyn FnMut([&[A]; N], &mut [O]) -> Result<()> + 'a;
+
 /// Calls `kernel` with blocks of the inputs, converted to `A`, and the place for its results,
 /// which are converted to the type of `out`. Every input has the shape of `out`.
 ///
@@ -21,7 +25,7 @@ const BLOCK: usize = 1024;
 pub(crate) fn map<A: Element, O: Element, const N: usize>(
     inputs: [&Array; N],
     out: &Array,
-    kernel: &mut dyn FnMut([&[A]; N], &mut [O]) -> Result<()>,
+    kernel: &mut Kernel<A, O, N>,
 ) -> Result<()> {
     const { assert!(N <= 3) };
     debug_assert!(inputs.iter().all(|input| input.shape() == out.shape()));

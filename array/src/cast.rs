@@ -98,7 +98,7 @@ fn warn_of_losses(array: &Array, dtype: DType) -> Result<()> {
             return Ok(());
         }
         invalid |= !dtype.is_float()
-            && block.iter().any(|&value| !fits(value) && !(dtype == DType::I64 && value == low));
+            && block.iter().any(|&value| !(fits(value) || dtype == DType::I64 && value == low));
         overflow |=
             dtype.is_float() && block.iter().any(|&value| value.is_finite() && !fits(value));
         Ok(())

@@ -3,6 +3,9 @@
 //!
 //! Matrices are computed in double precision; a `float32` argument gives a `float32` result.
 
+// Matrix code reads as its formulas do, by index.
+#![allow(clippy::needless_range_loop)]
+
 mod bidiagonal;
 mod einsum;
 mod factor;

@@ -5,7 +5,7 @@ use super::tables::{EXPONENTIAL_F, EXPONENTIAL_K, EXPONENTIAL_W, NORMAL_F, NORMA
 
 /// Where the tail of the normal begins.
 const NORMAL_R: f64 = 3.654_152_885_361_009;
-const NORMAL_R_INVERSE: f64 = 0.273_661_237_329_758_27;
+const NORMAL_R_INVERSE: f64 = 0.273_661_237_329_758_3;
 const EXPONENTIAL_R: f64 = 7.697_117_470_131_05;
 
 /// A draw from the standard normal (ziggurat).

@@ -64,8 +64,8 @@ pub fn searchsorted(
         let places = values.to_vec::<T>()?.into_iter().map(|value| {
             let value = value.rank();
             match side {
-                Side::Left => keys.partition_point(|&key| key < value) as i64,
-                Side::Right => keys.partition_point(|&key| key <= value) as i64,
+                Side::Left => keys.partition_point(|key| key.lt(&value)) as i64,
+                Side::Right => keys.partition_point(|key| key.le(&value)) as i64,
             }
         });
         Array::from_vec(places.collect(), values.shape())

@@ -139,10 +139,7 @@ impl<const N: usize> Call<N> {
     }
 
     /// Runs `kernel` over blocks of the operands as `A`.
-    fn map<A: Element, O: Element>(
-        &self,
-        kernel: &mut dyn FnMut([&[A]; N], &mut [O]) -> Result<()>,
-    ) -> Result<()> {
+    fn map<A: Element, O: Element>(&self, kernel: &mut blocks::Kernel<A, O, N>) -> Result<()> {
         blocks::map(self.inputs.each_ref(), &self.out, kernel)
     }
 
@@ -250,7 +247,7 @@ fn run1(op: Unary, types: Types, call: &Call<1>) -> Result<Status> {
     let found = |found: Option<Loop1<bool, bool>>| found.ok_or_else(|| no_loop(name));
     match (op.class(), types.compute) {
         (Class::Logical, _) => {
-            plain1::<bool, bool>(call, Some(|a, out| not(a, out)), name)?;
+            plain1::<bool, bool>(call, Some(not), name)?;
         }
         (Class::Bits, DType::Bool) => plain1(call, Some(found(bits1::<bool>(op))?), name)?,
         (Class::Bits, dtype) => {

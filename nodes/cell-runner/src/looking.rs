@@ -293,7 +293,7 @@ pub(crate) fn camera_meta(seen: &Seen) -> Value {
 /// The middle value, or the mean of the two middle ones. The order is lost.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     let half = values.len() / 2;
-    let even = values.len() % 2 == 0;
+    let even = values.len().is_multiple_of(2);
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     match below.iter().copied().max_by(f64::total_cmp) {
         Some(lower) if even => (lower + upper) / 2.0,

@@ -14,8 +14,8 @@ use vla::policy::{Policy as _, PolicyError, Shown};
 /// `actions = state x W + mean(image) + task`, two of them.
 fn model() -> Graph {
     let mut weights = [0.0_f32; 8 * 14];
-    for column in 0..14 {
-        weights[column] = column as f32;
+    for (column, weight) in weights[..14].iter_mut().enumerate() {
+        *weight = column as f32;
     }
     Graph::default()
         .input("image", &[1, 3, 2, 2])

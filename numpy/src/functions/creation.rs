@@ -245,8 +245,7 @@ fn tri(args: &Args, vm: &VirtualMachine) -> PyResult {
 fn frombuffer(args: &Args, vm: &VirtualMachine) -> PyResult {
     let bytes: Vec<u8> = {
         let buffer = PyBuffer::try_from_borrowed_object(vm, args.required(0, vm)?)?;
-        let bytes = buffer.contiguous_or_collect(|bytes| bytes.to_vec());
-        bytes
+        buffer.contiguous_or_collect(<[u8]>::to_vec)
     };
     let dtype = args.dtype(vm)?.unwrap_or(DType::F64);
     let offset = usize::try_from(args.int("offset", 0, vm)?)
@@ -259,7 +258,7 @@ fn frombuffer(args: &Args, vm: &VirtualMachine) -> PyResult {
     let size = dtype.itemsize();
     let count = match args.int("count", -1, vm)? {
         count if count < 0 => {
-            if bytes.len() % size != 0 {
+            if !bytes.len().is_multiple_of(size) {
                 return Err(vm.new_value_error("buffer size must be a multiple of element size"));
             }
             bytes.len() / size

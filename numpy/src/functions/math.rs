@@ -254,8 +254,7 @@ fn own_format(function: PyObjectRef) -> ElementFormat {
     std::rc::Rc::new(move |value: Scalar| {
         rustpython_vm::vm::thread::with_current_vm(|vm| {
             let text = function.call((scalar(value, vm),), vm).and_then(|text| text.str(vm));
-            text.map(|text| text.to_string_lossy().into_owned())
-                .map_err(|error| crate::error::pending(error))
+            text.map(|text| text.to_string_lossy().into_owned()).map_err(crate::error::pending)
         })
     })
 }

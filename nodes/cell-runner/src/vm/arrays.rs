@@ -115,7 +115,7 @@ mod tests {
         let (memory, infos) =
             file(&[Part { name: "", dtype: "bool", shape: &[2], bytes: &[1, 2] }]);
         let good = ArrayInfo { dtype: "uint8".to_owned(), ..infos[0].clone() };
-        assert!(map(&[good.clone()], &memory).is_ok());
+        assert!(map(std::slice::from_ref(&good), &memory).is_ok());
         for bad in [
             infos[0].clone(),
             ArrayInfo { shape: vec![3], ..good.clone() },

@@ -1,5 +1,8 @@
 //! Products of matrices and vectors in the order of OpenBLAS's Haswell kernels.
 
+// Matrix code reads as its formulas do, by index.
+#![allow(clippy::needless_range_loop)]
+
 use nalgebra::SMatrix;
 
 /// `a * b`: each element is one chain of fused operations.
