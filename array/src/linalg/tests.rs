@@ -140,8 +140,8 @@ fn products_of_all_kinds() {
         list(einsum("ij,kjl->ikl", &[a.clone(), b.clone()]).unwrap()),
         list(dot(&a, &b).unwrap())
     );
-    assert_eq!(list(einsum("ij->", &[a.clone()]).unwrap()), [15]);
-    assert_eq!(list(einsum("...j->j...", &[a.clone()]).unwrap()), [0, 3, 1, 4, 2, 5]);
+    assert_eq!(list(einsum("ij->", std::slice::from_ref(&a)).unwrap()), [15]);
+    assert_eq!(list(einsum("...j->j...", std::slice::from_ref(&a)).unwrap()), [0, 3, 1, 4, 2, 5]);
     assert_eq!(list(tensordot(&a, &b, &[0, 1], &[0, 1]).unwrap()), [110, 125]);
     assert_eq!(
         list(outer(&a.index_axis(0, 0), &a.index_axis(0, 1)).unwrap()),

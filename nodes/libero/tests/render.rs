@@ -201,7 +201,7 @@ fn a_device_that_egl_does_not_list_is_refused_with_the_list() {
         return;
     };
     let sim = simulator("libero_object", 0);
-    let mut on = |device: &str| {
+    let on = |device: &str| {
         let device = EglDevice::parse(Some(device));
         let mut renderer = Renderer::on(sim.render_scene(), device).expect("a renderer");
         renderer.render(&sim.state(), "wrist", 16, 16, Want::default())
