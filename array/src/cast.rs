@@ -79,37 +79,49 @@ impl Array {
     }
 }
 
-/// Numbers of a float array that `dtype` has no place for.
+/// Tells of numbers of a float array that `dtype` has no place for.
 fn warn_of_losses(array: &Array, dtype: DType) -> Result<()> {
-    let (mut invalid, mut overflow) = (false, false);
-    // Small integers are converted as `int32` first, and no trouble is noticed there.
+    // Between these, both excluded, everything fits.
     let (low, high) = match dtype {
-        DType::I64 => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0),
-        DType::I32 | DType::U8 => (-2_147_483_649.0, 2_147_483_648.0),
+        DType::I64 => (-9_223_372_036_854_777_856.0, 9_223_372_036_854_775_808.0),
+        // Small integers are converted as `int32` first, and no trouble is noticed there. The
+        // limit is the nearest number beyond in `float32`, for it is compared in the array's type.
+        DType::I32 | DType::U8 if array.dtype() == DType::F64 => {
+            (-2_147_483_649.0, 2_147_483_648.0)
+        }
+        DType::I32 | DType::U8 => (-2_147_483_904.0, 2_147_483_648.0),
         DType::F32 if array.dtype() == DType::F64 => {
             (-3.402_823_567_797_336_6e38, 3.402_823_567_797_336_6e38)
         }
         DType::F16 if array.dtype() != DType::F16 => (-65520.0, 65520.0),
         _ => return Ok(()),
     };
-    blocks::visit(array, &mut |block: &[f64]| {
-        let fits = |value: f64| value > low && value < high;
-        if block.iter().fold(true, |all, &value| all & fits(value)) {
-            return Ok(());
-        }
-        invalid |= !dtype.is_float()
-            && block.iter().any(|&value| !(fits(value) || dtype == DType::I64 && value == low));
-        overflow |=
-            dtype.is_float() && block.iter().any(|&value| value.is_finite() && !fits(value));
-        Ok(())
-    })?;
-    if overflow {
+    let (beyond, infinite) = match array.dtype() {
+        DType::F64 => losses::<f64>(array, low, high)?,
+        _ => losses::<f32>(array, low, high)?,
+    };
+    if dtype.is_float() && beyond {
         warn(Warning::Runtime, "overflow encountered in cast")?;
     }
-    if invalid {
+    if !dtype.is_float() && (beyond || infinite) {
         warn(Warning::Runtime, "invalid value encountered in cast")?;
     }
     Ok(())
+}
+
+/// Whether finite numbers lie outside the limits, and whether there are infinite ones or NaN.
+fn losses<T: Element>(array: &Array, low: f64, high: f64) -> Result<(bool, bool)> {
+    let (low, high) = (T::from_f64(low), T::from_f64(high));
+    let (mut beyond, mut infinite) = (false, false);
+    blocks::visit(array, &mut |block: &[T]| {
+        let fits = |value: T| (value > low) & (value < high);
+        if !block.iter().fold(true, |all, &value| all & fits(value)) {
+            beyond |= block.iter().any(|&value| value.is_finite() && !fits(value));
+            infinite |= block.iter().any(|&value| !value.is_finite());
+        }
+        Ok(())
+    })?;
+    Ok((beyond, infinite))
 }
 
 /// Converts elements from one place to another: pointer and stride, in elements, of each, and
@@ -196,5 +208,46 @@ pub fn can_cast_safely(from: DType, to: DType) -> bool {
         F16 => to.is_float(),
         F32 => matches!(to, F32 | F64),
         F64 => to == F64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::warn;
+
+    #[test]
+    fn floats_become_integers_as_on_the_processor() {
+        // np.array([..]).astype of both float types, and whether it warned
+        let values = [1.9, -1.9, 300.0, -1.0, 2_147_483_648.0, -2_147_483_648.0, f64::NAN];
+        let seen = Rc::new(RefCell::new(0));
+        let count = Rc::clone(&seen);
+        warn::set_sink(Box::new(move |_, _| {
+            *count.borrow_mut() += 1;
+            Ok(())
+        }));
+        for float in [DType::F32, DType::F64] {
+            let array = Array::vector(values.to_vec()).astype(float).unwrap();
+            let to = |dtype| array.astype(dtype).unwrap().to_vec::<i64>().unwrap();
+            let least = i64::from(i32::MIN);
+            assert_eq!(to(DType::I32), [1, -1, 300, -1, least, least, least]);
+            assert_eq!(to(DType::U8), [1, 255, 44, 255, 0, 0, 0]);
+            assert_eq!(to(DType::I64)[4..], [1 << 31, -(1 << 31), i64::MIN]);
+        }
+        assert_eq!(seen.take(), 6);
+        Array::vector(values[..4].to_vec()).astype(DType::U8).unwrap();
+        Array::vector(vec![f64::INFINITY, 1e300]).astype(DType::F32).unwrap();
+        assert_eq!(seen.take(), 1);
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // np.array([..]).astype(np.float16): halfway but for the last bits, exactly halfway
+        let values = vec![1.0 + 0.000_488_281_25 + 1e-12, 1.0 + 0.000_488_281_25, 65519.99, 1e-8];
+        let halves = Array::vector(values).astype(DType::F16).unwrap();
+        assert_eq!(halves.to_vec::<f64>().unwrap(), [1.000_976_562_5, 1.0, 65504.0, 0.0]);
     }
 }

@@ -146,6 +146,8 @@ pub trait Element:
     fn to_f64(self) -> f64;
     /// Converts to an integer.
     fn to_i64(self) -> i64;
+    /// Converts to an integer of half the size.
+    fn to_i32(self) -> i32;
     /// Wraps the element with its type.
     fn scalar(self) -> Scalar;
     /// Whether it is a NaN; never for integers.
@@ -156,7 +158,13 @@ pub trait Element:
     /// Converts to any other element type.
     #[inline(always)]
     fn cast<T: Element>(self) -> T {
-        if Self::DTYPE.is_float() { T::from_f64(self.to_f64()) } else { T::from_i64(self.to_i64()) }
+        match (Self::DTYPE, T::DTYPE) {
+            (DType::F16 | DType::F32 | DType::F64, DType::U8 | DType::I32) => {
+                T::from_i64(self.to_i32().into())
+            }
+            (DType::F16 | DType::F32 | DType::F64, _) => T::from_f64(self.to_f64()),
+            _ => T::from_i64(self.to_i64()),
+        }
     }
 }
 
@@ -167,9 +175,16 @@ fn float_to_i64(value: f64) -> i64 {
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-#[inline(always)]
-fn float_to_i32(value: f64) -> i32 {
-    if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
+/// The same for `int32`, in either float type. Without a branch, so that loops over it become
+/// vector code: what does not fit is converted as zero and then replaced.
+macro_rules! float_to_i32 {
+    ($value:expr, $type:ty, $low:expr) => {{
+        let value: $type = $value;
+        let fits = value > $low && value < 2_147_483_648.0;
+        // SAFETY: the number is finite and its whole part is an `i32`.
+        let whole = unsafe { (if fits { value } else { 0.0 }).to_int_unchecked::<i32>() };
+        if fits { whole } else { i32::MIN }
+    }};
 }
 
 /// Rounds once. `f16::from_f64` goes through `f32` where the processor converts halves, and
@@ -209,6 +224,10 @@ macro_rules! integer_element {
             fn to_i64(self) -> i64 {
                 self as i64
             }
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                self as i32
+            }
             fn scalar(self) -> Scalar {
                 Scalar::$variant(self)
             }
@@ -225,13 +244,13 @@ macro_rules! integer_element {
 }
 
 integer_element! {
-    u8, U8, |value| float_to_i32(value) as u8;
-    i32, I32, float_to_i32;
+    u8, U8, |value: f64| value.to_i32() as u8;
+    i32, I32, |value: f64| value.to_i32();
     i64, I64, float_to_i64;
 }
 
 macro_rules! float_element {
-    ($($type:ty, $variant:ident, $zero:expr, $one:expr, $from:expr, $from_i64:expr, $into:expr;)*) => {$(
+    ($($type:ty, $variant:ident, $zero:expr, $one:expr, $from:expr, $from_i64:expr, $into:expr, $to_i32:expr;)*) => {$(
         impl sealed::Sealed for $type {}
         impl Element for $type {
             const DTYPE: DType = DType::$variant;
@@ -254,6 +273,10 @@ macro_rules! float_element {
             fn to_i64(self) -> i64 {
                 float_to_i64($into(self))
             }
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                $to_i32(self)
+            }
             fn scalar(self) -> Scalar {
                 Scalar::$variant(self)
             }
@@ -270,9 +293,13 @@ macro_rules! float_element {
 }
 
 float_element! {
-    f16, F16, f16::ZERO, f16::ONE, half_from_f64, |value| f16::from_f32(value as f32), f16::to_f64;
-    f32, F32, 0.0, 1.0, |value| value as f32, |value| value as f32, f64::from;
-    f64, F64, 0.0, 1.0, std::convert::identity, |value| value as f64, std::convert::identity;
+    f16, F16, f16::ZERO, f16::ONE, half_from_f64, |value| f16::from_f32(value as f32), f16::to_f64,
+        |value: f16| value.to_f32().to_i32();
+    f32, F32, 0.0, 1.0, |value| value as f32, |value| value as f32, f64::from,
+        // The float below -2^31 is the first that does not fit.
+        |value| float_to_i32!(value, f32, -2_147_483_904.0);
+    f64, F64, 0.0, 1.0, std::convert::identity, |value| value as f64, std::convert::identity,
+        |value| float_to_i32!(value, f64, -2_147_483_649.0);
 }
 
 impl sealed::Sealed for bool {}
@@ -296,6 +323,10 @@ impl Element for bool {
     #[inline(always)]
     fn to_i64(self) -> i64 {
         i64::from(self)
+    }
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        i32::from(self)
     }
     fn scalar(self) -> Scalar {
         Scalar::Bool(self)
