@@ -5,6 +5,7 @@ doctor() {
   local failed=0 program
   requirement "Rust" "install it from https://rustup.rs, or run: rustup update stable" rust_version
   requirement "C compiler" "install gcc and libc6-dev" compiler_version
+  requirement "C++ compiler" "install g++" cpp_compiler_version
   requirement "EGL" "install libegl1" has_library libEGL.so.1
   requirement "OpenGL driver" "install libgl1-mesa-dri" has_gl_driver
   requirement "Python" "install python3 (3.11 or later) and python3-venv" python_version
@@ -50,6 +51,7 @@ requirement() {
 
 rust_version() { (check_rust) && cargo --version; }
 compiler_version() { has_compiler >/dev/null && cc --version; }
+cpp_compiler_version() { has_cpp_compiler >/dev/null && c++ --version; }
 python_version() { find_python >/dev/null && "$(find_python)" --version; }
 
 venv_versions() {

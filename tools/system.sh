@@ -6,6 +6,9 @@ RUST_NEEDED=1.95
 
 has_compiler() { command -v cc && [[ -e /usr/include/stdlib.h ]]; }
 
+# The video encoder, openh264, is built from its C++ source.
+has_cpp_compiler() { command -v c++; }
+
 has_library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -m 1 -o "$1"; }
 
 # Mesa's software rasterizer, as Debian 12 and as later ones ship it, or a vendor's.
@@ -26,6 +29,7 @@ find_python() {
 
 missing_packages() {
   has_compiler >/dev/null || echo gcc libc6-dev
+  has_cpp_compiler >/dev/null || echo g++
   has_library libEGL.so.1 >/dev/null || echo libegl1
   has_gl_driver >/dev/null || echo libgl1-mesa-dri
   [[ -x $ROOT/.venv/bin/python ]] || find_python >/dev/null || echo python3 python3-venv
