@@ -65,7 +65,7 @@ build_stands() {
   # A folder counts too: its time changes when a file in it comes or goes.
   [[ -z $(find "$ROOT" -mindepth 1 \
     \( -name .git -o -name .venv -o -path "$ROOT/bin" -o -path "$ROOT/runs" -o -path "$ROOT/docs" \
-    -o -name out -o -name __pycache__ -o -name '.*_cache' \) -prune -o -newer "$BUILT" -print -quit) ]]
+    -o -path "$CARGO_TARGET_DIR" -o -name target -o -name '*.png' -o -name '*.mp4' -o -name out -o -name __pycache__ -o -name '.*_cache' \) -prune -o -newer "$BUILT" -print -quit) ]]
 }
 
 build() {

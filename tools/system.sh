@@ -7,7 +7,7 @@ RUST_NEEDED=1.95
 has_compiler() { command -v cc && [[ -e /usr/include/stdlib.h ]]; }
 
 # The video encoder, openh264, is built from its C++ source.
-has_cpp_compiler() { command -v c++; }
+has_cpp_compiler() { c++ -x c++ -E -include cstddef /dev/null -o /dev/null; }
 
 has_library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -m 1 -o "$1"; }
 

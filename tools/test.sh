@@ -13,6 +13,8 @@ run_tests() {
     shift
   fi
   cd "$ROOT" || return
+  { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
+    die "rustfmt or clippy is missing" "rustup component add rustfmt clippy"
   check "format" "./rua cargo fmt --all" run_cargo fmt --all --check
   check "clippy" "see above" run_cargo clippy --workspace --all-targets -- -D warnings
   check "features" "ask for them in a normal dependency too" check_features

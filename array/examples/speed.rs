@@ -1,5 +1,5 @@
 //! Times of the engine's loops on an image of 1024 x 1024 x 3, in milliseconds, the best of
-//! several: `cargo run --release -p ruaflow-array --example speed`.
+//! several: `./rua cargo run -p ruaflow-array --example speed`.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -90,6 +90,9 @@ pub struct Play {
     /// Methods the cells have: full, or no-vla without the skills of a VLA policy
     #[arg(long, value_name = "SET")]
     pub primitives: Option<Primitives>,
+    /// EGL device that draws: its number or a part of its name
+    #[arg(long, value_name = "DEVICE")]
+    pub egl_device: Option<String>,
     /// Folder for the run; must not hold anything yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

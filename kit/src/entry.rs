@@ -29,8 +29,12 @@ pub fn main(name: &str, version: &str, run: impl FnOnce() -> eyre::Result<()>) -
         );
         return ExitCode::from(2);
     }
-    let filter = EnvFilter::try_from_default_env()
+    let mut filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,zenoh=error,dora_node_api=error"));
+    // At `trace` it prints the request that opens a connection, key and all.
+    if let Ok(quiet) = "tungstenite::handshake::client=debug".parse() {
+        filter = filter.add_directive(quiet);
+    }
     // A node may be embedded in a test that has set a subscriber already.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)

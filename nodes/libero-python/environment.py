@@ -4,7 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-from ruaflow_kit import setting
+# Which kernels round decides where an object lies after a grasp; see docs/parity.md.
+os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
+
+from ruaflow_kit import setting  # noqa: E402
 
 HOME = Path(os.environ.get("RUAFLOW_HOME") or Path.home() / ".cache/ruaflow")
 
@@ -14,6 +17,8 @@ os.environ["NUMBA_CACHE_DIR"] = str(HOME / "cache/numba")
 os.environ["LIBERO_CONFIG_PATH"] = str(HOME / "libero-python/config")
 os.environ["MUJOCO_GL"] = "disable" if setting("PICTURES") == "off" else "egl"
 if (device := setting("EGL_DEVICE")) is not None:
+    if not device.isdigit():
+        sys.exit(f"libero-python: setting EGL_DEVICE is {device!r}, expected a number")
     os.environ["MUJOCO_EGL_DEVICE_ID"] = device
 sys.path.insert(0, str(HOME / "data/libero"))
 

@@ -1,6 +1,6 @@
 //! Runs a Python file with the module and prints the value of its last expression.
 //!
-//! `cargo run -p ruaflow-numpy --release --example python FILE`
+//! `./rua cargo run -p ruaflow-numpy --example python FILE`
 
 #![allow(clippy::unwrap_used)]
 

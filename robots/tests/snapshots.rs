@@ -1,6 +1,6 @@
 //! What is made from the tables, as text a person can review.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test` writes the files anew.
+//! `UPDATE_SNAPSHOTS=1 ./rua cargo test` writes the files anew.
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn what_is_made_from_the_tables_is_what_was_reviewed() {
 fn the_pages_in_docs_are_what_agents_read() {
     for api in ALL.iter().filter(|api| !api.name.is_empty()) {
         let made = format!(
-            "<!-- Made from robots/ by its tests; `UPDATE_SNAPSHOTS=1 cargo test -p \
+            "<!-- Made from robots/ by its tests; `UPDATE_SNAPSHOTS=1 ./rua cargo test -p \
              ruaflow-robots` writes it anew. `rua api --robot {}` prints it. -->\n\n{}",
             api.name,
             api.prompt(Primitives::Full)

@@ -116,6 +116,7 @@ fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> 
         ("MAX_STEPS", words(&args.max_steps)),
         ("CELL_TIMEOUT_S", words(&args.cell_timeout)),
         ("PICTURES", args.pictures.map(|p| p.word().to_owned())),
+        ("EGL_DEVICE", args.egl_device.clone()),
         ("FEEDBACK", args.feedback.clone()),
         ("IMAGES", args.images.clone()),
     ]))
@@ -128,7 +129,7 @@ fn vla_settings(vla: Option<&str>) -> Result<impl Iterator<Item = (String, Strin
         Some(word @ ("none" | "openpi")) => {
             [("VLA", Some(word.to_owned())), ("VLA_URL", None), ("VLA_MODEL", None)]
         }
-        Some(url) if url.contains("://") => [
+        Some(url) if url.starts_with("ws://") => [
             ("VLA", Some("openpi".to_owned())),
             ("VLA_URL", Some(url.to_owned())),
             ("VLA_MODEL", None),

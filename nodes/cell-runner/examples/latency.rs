@@ -1,7 +1,7 @@
 //! Measures the child process: its start, a cell's round trip, a call's round
 //! trip, and the first cell after a process had to be killed.
 //!
-//! `cargo run --release -p cell-runner --example latency`
+//! `./rua cargo run -p cell-runner --example latency`
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

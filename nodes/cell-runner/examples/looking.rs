@@ -1,7 +1,7 @@
 //! Measures what a look costs beyond the render: a frame of 1024 x 1024 pixels
 //! with depth goes from its Arrow form through the node into the cell.
 //!
-//! `cargo run --release -p cell-runner --example looking`
+//! `./rua cargo run -p cell-runner --example looking`
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Pictures per second, and what one costs.
 //!
-//! `cargo run --release -p libero --example bench_pictures [suite] [task] [pictures] [EGL device]`
+//! `./rua cargo run -p libero --example bench_pictures [suite] [task] [pictures] [EGL device]`
 
 use std::time::{Duration, Instant};
 

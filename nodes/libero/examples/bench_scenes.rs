@@ -1,6 +1,6 @@
 //! What scenes cost: loading a task, resetting it, a second scene of it.
 //!
-//! `cargo run --release -p libero --example bench_scenes [SUITE TASK]...`
+//! `./rua cargo run -p libero --example bench_scenes [SUITE TASK]...`
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Environment steps per second of CPU, and how that compares with bare physics.
 //!
-//! `cargo run --release -p libero --example bench_steps [suite] [task] [steps]`
+//! `./rua cargo run -p libero --example bench_steps [suite] [task] [steps]`
 
 use std::time::Duration;
 

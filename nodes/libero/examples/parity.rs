@@ -1,6 +1,6 @@
 //! Plays recordings of the Python reference and prints, one line of JSON a task, what differs.
 //!
-//! `cargo run --release -p libero --example parity -- FOLDER…`, each a folder that
+//! `./rua cargo run -p libero --example parity -- FOLDER…`, each a folder that
 //! `tests/reference/parity.py` made.
 
 #[path = "../tests/recording/mod.rs"]

@@ -2,7 +2,7 @@
 //! true positions: shows that control, physics and judge work together, and prints
 //! the waypoints, from which the demo policy's numbers were taken.
 //!
-//! `cargo run --release -p libero --example pick_place [seed] [settle]`
+//! `./rua cargo run -p libero --example pick_place [seed] [settle]`
 
 use eyre::{OptionExt as _, Result, bail};
 use libero::data::Data;

@@ -1,6 +1,6 @@
 //! Saves a picture of a task's first state.
 //!
-//! `cargo run --release -p libero --example picture -- SUITE TASK SEED SETTLE CAMERA WIDTH HEIGHT FILE.png`
+//! `./rua cargo run -p libero --example picture -- SUITE TASK SEED SETTLE CAMERA WIDTH HEIGHT FILE.png`
 
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
 //! LIBERO without a dataflow: one scene, two simulators in it, a picture.
 //!
-//! `cargo run --release -p libero --example step`
+//! `./rua cargo run -p libero --example step`
 
 use libero::{
     data::Data,

@@ -2,7 +2,7 @@
 //! prints the wall time of each control step: what a step costs in one process,
 //! without a dataflow around it.
 //!
-//! `cargo run --release -p libero --example step_actions SUITE TASK SEED SETTLE < actions`
+//! `./rua cargo run -p libero --example step_actions SUITE TASK SEED SETTLE < actions`
 
 use std::io::BufRead as _;
 use std::time::{Duration, Instant};

@@ -1,5 +1,6 @@
 //! What was asked of the run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +16,8 @@ use crate::script::{Script, ScriptError};
 
 /// Backends that a later version brings.
 const NOT_YET: [&str; 5] = ["builtin", "openai", "anthropic", "codex", "claude"];
+/// Settings of other nodes that a run's record is to tell; no key is among them.
+const OTHERS: [&str; 5] = ["PRIMITIVES", "VLA", "VLA_URL", "VLA_MODEL", "EGL_DEVICE"];
 const MAX_EPISODES: u32 = 100_000;
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
@@ -44,6 +47,8 @@ pub struct Asked {
     /// Pictures it sees besides those it displays: `on-motion`, `on-demand` or `none`.
     pub images: String,
     pub planner: Planner,
+    /// What other nodes were set to, for `settings.json`.
+    pub others: BTreeMap<&'static str, String>,
 }
 
 /// A recorded state to begin in.
@@ -140,6 +145,7 @@ impl Asked {
             feedback: one_of(settings, "FEEDBACK", &["rich", "pure"])?,
             images: one_of(settings, "IMAGES", &["on-demand", "on-motion", "none"])?,
             planner: Planner::read(settings, cwd)?,
+            others: OTHERS.iter().filter_map(|&name| Some((name, settings.text(name)?))).collect(),
         })
     }
 
@@ -163,6 +169,11 @@ impl Asked {
             "PICTURES": self.pictures,
             "FEEDBACK": self.feedback,
             "IMAGES": self.images,
+            "PRIMITIVES": self.others.get("PRIMITIVES"),
+            "VLA": self.others.get("VLA"),
+            "VLA_URL": self.others.get("VLA_URL"),
+            "VLA_MODEL": self.others.get("VLA_MODEL"),
+            "EGL_DEVICE": self.others.get("EGL_DEVICE"),
         })
     }
 }

@@ -20,7 +20,7 @@ use ruaflow_kit::{Input, Node, Received, Settings};
 use ruaflow_schemas::{CameraFrame, Chunk, ChunkRequest, SchemaError, event};
 use serde_json::json;
 
-pub use crate::settings::{Choice, ChoiceError};
+pub use crate::settings::{Choice, ChoiceError, Secret};
 pub use crate::view::{Picture, Pictures, policy_state};
 use crate::waiting::{Step, Waiting};
 use crate::worker::{Done, Worker};

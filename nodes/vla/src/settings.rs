@@ -12,6 +12,16 @@ use crate::policy::Policy;
 const DEFAULT_URL: &str = "ws://127.0.0.1:8000";
 const DEFAULT_TIMEOUT_S: u64 = 60;
 
+/// A key; its text shows nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
 /// Which policy is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -19,7 +29,7 @@ pub enum Choice {
     /// A policy server that speaks openpi's websocket protocol.
     OpenPi {
         url: String,
-        key: Option<String>,
+        key: Option<Secret>,
         timeout: Duration,
     },
     /// A model file for ONNX Runtime.
@@ -50,7 +60,7 @@ impl Choice {
             None | Some("none") => Ok(Choice::None),
             Some("openpi") => Ok(Choice::OpenPi {
                 url: settings.text("VLA_URL").unwrap_or_else(|| DEFAULT_URL.to_owned()),
-                key: settings.text("VLA_KEY"),
+                key: settings.text("VLA_KEY").map(Secret),
                 timeout: Duration::from_secs(settings.parse(
                     "VLA_TIMEOUT_S",
                     DEFAULT_TIMEOUT_S,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use vla::Picture;
 use vla::openpi::OpenPi;
 use vla::policy::{Policy as _, PolicyError, Shown};
+use vla::{Picture, Secret};
 
 struct Server {
     process: Child,
@@ -46,7 +46,7 @@ impl Server {
 
     fn policy(&self) -> OpenPi {
         let url = format!("ws://127.0.0.1:{}", self.port);
-        OpenPi::new(&url, Some("secret".to_owned()), Duration::from_secs(30)).unwrap()
+        OpenPi::new(&url, Some(Secret("secret".to_owned())), Duration::from_secs(30)).unwrap()
     }
 }
 

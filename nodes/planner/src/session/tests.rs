@@ -41,6 +41,7 @@ fn asked(script: &str, episodes: u32) -> Asked {
         pictures: "off".into(),
         feedback: "rich".into(),
         images: "on-demand".into(),
+        others: std::collections::BTreeMap::new(),
         planner: Planner::Script { script, policy: Policy::default() },
     }
 }

@@ -19,6 +19,7 @@ use tungstenite::{Error, HandshakeError, Message, WebSocket};
 
 pub use self::msgpack::{decode_actions, encode_observation};
 use crate::policy::{Actions, Policy, PolicyError, Shown};
+use crate::settings::Secret;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// An answer is an action chunk; no server has a reason to send more.
@@ -48,9 +49,18 @@ impl OpenPi {
     ///
     /// # Errors
     /// When the URL is not a plain websocket's, or the key can't be sent.
-    pub fn new(url: &str, key: Option<String>, timeout: Duration) -> Result<Self, UrlError> {
+    pub fn new(url: &str, key: Option<Secret>, timeout: Duration) -> Result<Self, UrlError> {
         let fail = |reason: &str| UrlError { url: url.to_owned(), reason: reason.to_owned() };
         let uri: tungstenite::http::Uri = url.parse().map_err(|error| fail(&format!("{error}")))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
+            || uri.query().is_some()
+        {
+            // It may hold a key, which is not repeated.
+            return Err(UrlError {
+                url: "a URL with more than an address".to_owned(),
+                reason: "a key goes into VLA_KEY".to_owned(),
+            });
+        }
         match uri.scheme_str() {
             Some("ws") => {}
             Some("wss") => {
@@ -61,7 +71,7 @@ impl OpenPi {
         let host = uri.host().ok_or_else(|| fail("the host is missing"))?.to_owned();
         let key = key
             .map(|key| {
-                let mut value = HeaderValue::try_from(format!("Api-Key {key}"))
+                let mut value = HeaderValue::try_from(format!("Api-Key {}", key.0))
                     .map_err(|_| fail("VLA_KEY holds characters that a header can't"))?;
                 value.set_sensitive(true);
                 Ok(value)
@@ -190,9 +200,17 @@ mod tests {
         let new = |url: &str| OpenPi::new(url, None, Duration::from_secs(1));
         assert!(new("ws://127.0.0.1:8000").is_ok_and(|policy| policy.port == 8000));
         assert!(new("ws://[::1]:9/path").is_ok_and(|policy| policy.port == 9));
-        for url in ["http://localhost:8000", "localhost:8000", "wss://example.org", "ws://"] {
+        for url in [
+            "http://localhost:8000",
+            "localhost:8000",
+            "wss://example.org",
+            "ws://",
+            "ws://me:secret@localhost",
+            "ws://localhost/?key=secret",
+        ] {
             let error = new(url).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains("expected ws://HOST:PORT"), "{url}: {error}");
+            assert!(!error.contains("secret"), "{error}");
         }
     }
 
