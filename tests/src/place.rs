@@ -114,6 +114,7 @@ impl Place {
     pub fn start_on_terminal(&self, mut command: Command) -> (Running, Terminal) {
         let (terminal, theirs) = Terminal::open();
         command
+            .env("TERM", "xterm")
             .stdin(theirs.try_clone().unwrap())
             .stdout(theirs.try_clone().unwrap())
             .stderr(theirs);

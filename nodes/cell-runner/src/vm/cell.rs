@@ -24,6 +24,8 @@ use crate::text::clip;
 /// Characters of the echoed value, a traceback, the text given to `finish`.
 const MAX_VALUE: usize = 4_000;
 const MAX_TRACEBACK: usize = 4_000;
+/// Exit status of a process whose interpreter has panicked, as Rust has it.
+const PANICKED: i32 = 101;
 pub(super) const MAX_SUMMARY: usize = 4_000;
 
 /// How long a cell that waits for an answer goes without looking for an interrupt.
@@ -124,7 +126,11 @@ impl<'vm> Session<'vm> {
                 done.error = reported
                     .unwrap_or_else(|panic| Some(interpreter_error(&panic_text(panic.as_ref()))));
             }
-            Err(panic) => done.error = Some(interpreter_error(&panic_text(panic.as_ref()))),
+            // What is left of the interpreter is broken; a fresh one takes the next cell.
+            Err(_) => {
+                link.end();
+                std::process::exit(PANICKED);
+            }
         }
         // An interrupt in it has been reported, or comes too late.
         let _ = catch_unwind(AssertUnwindSafe(|| self.vm.call_method(runtime, "end_cell", ())));
