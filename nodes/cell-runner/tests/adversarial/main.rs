@@ -34,7 +34,10 @@ pub struct Case {
 impl Case {
     /// Whether its names may hold nearly all memory afterwards.
     fn hoards(&self) -> bool {
-        matches!(self.sees, Sees::MemoryEnds | Sees::MemoryOrTime | Sees::OutOfMemory)
+        matches!(
+            self.sees,
+            Sees::MemoryEnds | Sees::MemoryOrTime | Sees::OutOfMemory | Sees::Contained
+        )
     }
 }
 

@@ -11,7 +11,7 @@ use ruaflow_schemas::{ArmState, Call, CallResult, Card, Cell, CellResult, Observ
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub fn config() -> ChildConfig {
-    ChildConfig { program: env!("CARGO_BIN_EXE_cell-runner").into(), memory_bytes: 192 << 20 }
+    ChildConfig { program: env!("CARGO_BIN_EXE_cell-runner").into(), memory_bytes: 128 << 20 }
 }
 
 pub struct Seat {
