@@ -1,7 +1,7 @@
 //! A child that says what ours never would. The node must believe nothing.
 
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 use std::time::Duration;
 
 use cell_runner::child::{Child, ChildConfig, ChildEvent, Exit};
@@ -26,10 +26,13 @@ impl Forged {
         let script = format!(
             "#!/bin/sh\ni=0\nwhile [ $i -lt {times} ]; do /bin/cat {words} >&0 || exit; i=$((i+1)); done\nexec /bin/sleep 60\n"
         );
-        let mut file = std::fs::File::create(&program).unwrap();
-        file.write_all(script.as_bytes()).unwrap();
-        file.set_permissions(std::fs::Permissions::from_mode(0o700)).unwrap();
-        drop(file);
+        // Another process writes the program: a descriptor of ours could live on in a
+        // process that another test forks at this moment, and keep the file busy.
+        let source = folder.path().join("source");
+        std::fs::write(&source, script).unwrap();
+        std::fs::set_permissions(&source, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let copied = Command::new("/bin/cp").arg("-p").args([&source, &program]).status().unwrap();
+        assert!(copied.success());
         let (sender, events) = crossbeam_channel::unbounded();
         let config = ChildConfig { program, memory_bytes: 1 << 20 };
         let child = Child::spawn(&config, move |event| {
