@@ -1,0 +1,1 @@
+//! Reads an instruction and writes cells.

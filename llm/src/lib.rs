@@ -1,0 +1,1 @@
+//! Language models over HTTP: three wire formats behind one client.

@@ -1,0 +1,1 @@
+//! Answers where the thing is that a phrase names.

@@ -1,0 +1,1 @@
+//! Which of several instances a phrase means.
