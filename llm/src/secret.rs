@@ -1,0 +1,48 @@
+//! A key that never prints.
+
+use std::fmt;
+
+/// Stands where a key was.
+const MASK: &str = "[key]";
+
+/// An API key. It shows itself nowhere but in the header that it is for.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// `None` for an empty text: no key.
+    pub fn new(key: &str) -> Option<Self> {
+        let key = key.trim();
+        (!key.is_empty()).then(|| Secret(key.to_owned()))
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The text without the key. Placeholders such as `none`, which local servers
+    /// are given for a key, are no secrets.
+    pub fn scrub(&self, text: &str) -> String {
+        if self.0.len() < 8 { text.to_owned() } else { text.replace(&self.0, MASK) }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_not_shown_and_is_taken_out_of_texts() {
+        let key = Secret::new(" sk-1234567890\n").unwrap();
+        assert_eq!(format!("{key:?} {:#?}", Some(&key)), "[key] Some(\n    [key],\n)");
+        assert_eq!(key.scrub("wrong key sk-1234567890!"), "wrong key [key]!");
+        assert_eq!(Secret::new("x").unwrap().scrub("example"), "example");
+        assert_eq!(Secret::new(" "), None);
+    }
+}
