@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use end_to_end::policies::{FOR_EVER, THREE_CELLS};
-use end_to_end::{Finished, Place, root};
+use end_to_end::{Finished, Place, root, skipped};
 use ruaflow_record::{RunResult, Status};
 
 /// A LIBERO run that must be refused before anything starts.
@@ -106,7 +106,7 @@ fn no_egl() {
 fn on_a_small_disk(place: &Place, before: &str) -> Option<Finished> {
     let allowed = Command::new("unshare").args(["-rm", "true"]).status();
     if !allowed.is_ok_and(|status| status.success()) {
-        eprintln!("not tested: this user may not make a mount namespace");
+        skipped("a full disk: this user may not make a mount namespace");
         return None;
     }
     place.write("policy.py", FOR_EVER);

@@ -15,6 +15,7 @@ pub use crate::process::Process;
 pub use crate::records::Records;
 pub use crate::terminal::Terminal;
 
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 /// Long enough for a loaded machine; only a failure takes as long.
@@ -27,4 +28,11 @@ pub fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
         assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Says, also when nobody asked to see what tests print, that something was not
+/// tested, and why.
+pub fn skipped(why: &str) {
+    // Unlike `eprintln!`, this is not kept back.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

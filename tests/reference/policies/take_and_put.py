@@ -1,5 +1,5 @@
 # Takes what is at PICK and puts it to PLACE, both world positions in metres, which
-# benches/verdicts.py writes before this; see there.
+# ../record.py writes before this; see there.
 
 
 # %% Moves may be 0.30 m long in the plane, so longer ones are made in parts
