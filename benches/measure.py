@@ -76,6 +76,10 @@ def main():
     rows.append(("`robo.state()` from a cell, median", f"{values['median_ms']} ms", "1 ms"))
     rows.append(("`robo.state()` from a cell, 99th percentile", f"{values['p99_ms']} ms", ""))
 
+    empty = round_trips(300)
+    rows.append(("an empty cell, planner to planner, median", f"{empty[150]:.2f} ms", "3 ms"))
+    rows.append(("an empty cell, 95th percentile", f"{empty[285]:.2f} ms", ""))
+
     print("| what | measured | to reach |\n| --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(row) + " |")
@@ -84,6 +88,14 @@ def main():
 def play(policy, pictures):
     command = [ROOT / "bin/rua", "play", *SCENE, "--policy", ROOT / "benches/policies" / policy]
     return timed([*command, "--pictures", pictures, "--out"])
+
+
+def round_trips(count):
+    """Milliseconds from sending one empty cell to sending the next, from the least."""
+    policy = Path(tempfile.mkdtemp(prefix="ruaflow-bench-")) / "empty.py"
+    policy.write_text("# %%\npass\n" * (count + 1))
+    sent = table(play(policy, "off"), "cell")["sent_ns"].to_pylist()
+    return sorted((after - before) / 1e6 for before, after in zip(sent, sent[1:], strict=False))
 
 
 def timed(command):
