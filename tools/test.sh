@@ -2,10 +2,22 @@
 # The checks and tests of the whole tree.
 
 # run_tests [--all] [FILTER]: FILTER picks tests as cargo does.
+# run_tests --models: the model client against a real model behind llama.cpp.
 # run_tests --parity [all | sample | SUITE:TASK]...: LIBERO against its reference.
+# run_tests --runtimes [FILTER]: episodes played by the agents' real command lines.
 run_tests() {
   if [[ ${1-} == --parity ]]; then
     test_parity "${@:2}"
+    return
+  fi
+  if [[ ${1-} == --runtimes ]]; then
+    test_runtimes "${@:2}"
+    return
+  fi
+  if [[ ${1-} == --models ]]; then
+    set_up_local_model
+    cd "$ROOT" || return
+    RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python run_cargo test --package ruaflow-llm --test peers
     return
   fi
   if [[ ${1-} == --all ]]; then
@@ -34,6 +46,31 @@ test_parity() {
   NUMBA_CACHE_DIR=$RUAFLOW_HOME/cache/numba OPENBLAS_NUM_THREADS=1 LP_NUM_THREADS=1 \
     "$REFERENCE/bin/python" "$scripts/parity.py" --data "$DATA" --out "$RUAFLOW_HOME/parity" \
     --play "$CARGO_TARGET_DIR/release/examples/parity" --jobs "$(nproc)" "$@" </dev/null
+}
+
+# Plays episodes by Codex CLI and Claude Code, pinned in tests/runtimes, with a
+# model server of ours that plays a script.
+test_runtimes() {
+  local hint="check the network, then run ./rua test --runtimes again"
+  command -v npm >/dev/null || die "npm is missing" "install node 20 or later, which brings it"
+  stands "$RUNTIMES" "$(runtimes_stamp)" ||
+    { need_space "$RUAFLOW_HOME" 3 && step "agents' command lines" "$hint" make_runtimes; }
+  cd "$ROOT" || return
+  RUAFLOW_RUNTIMES=$RUNTIMES/node_modules run_cargo test --package end-to-end --test runtimes -- --ignored "$@"
+}
+
+RUNTIMES=$RUAFLOW_HOME/runtimes
+runtimes_stamp() { echo "1 $(sha256sum <"$ROOT/tests/runtimes/package-lock.json")"; }
+
+# npm runs no script of theirs but the one that puts Claude Code's program in its place.
+make_runtimes() {
+  rm -rf "$RUNTIMES"
+  mkdir -p "$RUNTIMES"
+  cp "$ROOT"/tests/runtimes/package{,-lock}.json "$RUNTIMES"
+  npm ci --prefix "$RUNTIMES" --ignore-scripts --no-audit --no-fund </dev/null
+  node "$RUNTIMES/node_modules/@anthropic-ai/claude-code/install.cjs" </dev/null
+  chmod +x "$RUNTIMES"/node_modules/{@openai/codex,codex-newest}/bin/codex.js
+  runtimes_stamp >"$RUNTIMES/.stamp"
 }
 
 # check NAME MEND COMMAND...
