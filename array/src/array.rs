@@ -415,6 +415,15 @@ impl Array {
     }
 }
 
+#[cfg(test)]
+impl Array {
+    /// 0, 1, 2, … in this shape.
+    pub(crate) fn counted(shape: &[i64]) -> Array {
+        let n = shape.iter().product::<i64>();
+        Array::vector((0..n).collect::<Vec<i64>>()).reshape(shape).unwrap()
+    }
+}
+
 impl std::fmt::Debug for Array {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Array")

@@ -346,127 +346,48 @@ impl Element for bool {
 /// `with_dtype!(dtype, T => expr)` covers every type; `with_dtype!(float dtype, T => expr)`
 /// only the floats, `integer` only the integers, `number` all but `bool`, `native` the numbers
 /// that the processor computes with (no `float16`); `else` is evaluated for the others.
-#[macro_export]
 macro_rules! with_dtype {
-    ($dtype:expr, $T:ident => $body:expr) => {
+    (
+        @ [$($variant:ident $type:ty),*]
+        $dtype:expr, $T:ident => $body:expr $(, else $other:expr)?
+    ) => {
         match $dtype {
-            $crate::DType::Bool => {
-                type $T = bool;
+            $($crate::DType::$variant => {
+                type $T = $type;
                 $body
-            }
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::F16 => {
-                type $T = $crate::f16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
+            $(_ => $other,)?
         }
     };
     (float $dtype:expr, $T:ident => $body:expr, else $other:expr) => {
-        match $dtype {
-            $crate::DType::F16 => {
-                type $T = $crate::f16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            _ => $other,
-        }
+        $crate::dtype::with_dtype!(
+            @ [F16 $crate::f16, F32 f32, F64 f64]
+            $dtype, $T => $body, else $other
+        )
     };
     (integer $dtype:expr, $T:ident => $body:expr, else $other:expr) => {
-        match $dtype {
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            _ => $other,
-        }
+        $crate::dtype::with_dtype!(
+            @ [U8 u8, I32 i32, I64 i64]
+            $dtype, $T => $body, else $other
+        )
     };
     (native $dtype:expr, $T:ident => $body:expr, else $other:expr) => {
-        match $dtype {
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            _ => $other,
-        }
+        $crate::dtype::with_dtype!(
+            @ [U8 u8, I32 i32, I64 i64, F32 f32, F64 f64]
+            $dtype, $T => $body, else $other
+        )
     };
     (number $dtype:expr, $T:ident => $body:expr, else $other:expr) => {
-        match $dtype {
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::F16 => {
-                type $T = $crate::f16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            _ => $other,
-        }
+        $crate::dtype::with_dtype!(
+            @ [U8 u8, I32 i32, I64 i64, F16 $crate::f16, F32 f32, F64 f64]
+            $dtype, $T => $body, else $other
+        )
+    };
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::dtype::with_dtype!(
+            @ [Bool bool, U8 u8, I32 i32, I64 i64, F16 $crate::f16, F32 f32, F64 f64]
+            $dtype, $T => $body
+        )
     };
 }
-pub use with_dtype;
+pub(crate) use with_dtype;

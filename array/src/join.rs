@@ -168,22 +168,18 @@ pub fn split_at(array: &Array, places: &[i64], axis: i64) -> Result<Vec<Array>> 
 mod tests {
     use super::*;
 
-    fn range(shape: &[i64]) -> Array {
-        let n = shape.iter().product::<i64>();
-        Array::vector((0..n).collect::<Vec<i64>>()).reshape(shape).unwrap()
-    }
-
     #[test]
     fn arrays_join_in_the_widest_type() {
         let joined = concatenate(
-            &[range(&[2, 2]), range(&[2, 1]).cast(DType::F32).unwrap()],
+            &[Array::counted(&[2, 2]), Array::counted(&[2, 1]).cast(DType::F32).unwrap()],
             Some(-1),
             None,
         )
         .unwrap();
         assert_eq!(joined.dtype(), DType::F64);
         assert_eq!(joined.to_vec::<f64>().unwrap(), [0.0, 1.0, 0.0, 2.0, 3.0, 1.0]);
-        let error = concatenate(&[range(&[2, 3]), range(&[2, 2])], Some(0), None).unwrap_err();
+        let error = concatenate(&[Array::counted(&[2, 3]), Array::counted(&[2, 2])], Some(0), None)
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 1, the array at index 0 has size 3 and the array at index 1 has size 2"
@@ -192,7 +188,7 @@ mod tests {
 
     #[test]
     fn stacks_go_every_way() {
-        let v = range(&[3]);
+        let v = Array::counted(&[3]);
         let pair = [v.clone(), v];
         assert_eq!(stack(&pair, -1, None).unwrap().to_vec::<i64>().unwrap(), [0, 0, 1, 1, 2, 2]);
         assert_eq!(vstack(&pair, None).unwrap().shape(), [2, 3]);
@@ -204,7 +200,7 @@ mod tests {
     #[test]
     fn parts_are_views() {
         let lengths = |parts: Vec<Array>| parts.iter().map(Array::size).collect::<Vec<_>>();
-        let a = range(&[8]);
+        let a = Array::counted(&[8]);
         assert_eq!(lengths(array_split(&a, 3, 0).unwrap()), [3, 3, 2]);
         assert_eq!(lengths(split_at(&a, &[2, -1, 20], 0).unwrap()), [2, 5, 1, 0]);
         assert!(split(&a, 3, 0).is_err());

@@ -413,18 +413,13 @@ pub fn full_like(array: &Array, value: &Operand, dtype: Option<DType>) -> Result
 mod tests {
     use super::*;
 
-    fn range(shape: &[i64]) -> Array {
-        let n = shape.iter().product::<i64>();
-        Array::vector((0..n).collect::<Vec<i64>>()).reshape(shape).unwrap()
-    }
-
     fn flat(array: Result<Array>) -> Vec<i64> {
         array.unwrap().to_vec().unwrap()
     }
 
     #[test]
     fn repetitions() {
-        let a = range(&[2, 2]);
+        let a = Array::counted(&[2, 2]);
         assert_eq!(flat(tile(&a, &[2])), [0, 1, 0, 1, 2, 3, 2, 3]);
         assert_eq!(tile(&a, &[2, 1, 1]).unwrap().shape(), [2, 2, 2]);
         assert_eq!(flat(repeat(&a, &[2], Some(1))), [0, 0, 1, 1, 2, 2, 3, 3]);
@@ -434,7 +429,7 @@ mod tests {
 
     #[test]
     fn turns_and_shifts() {
-        let a = range(&[2, 3]);
+        let a = Array::counted(&[2, 3]);
         assert_eq!(flat(rot90(&a, 1, [0, 1])), [2, 5, 1, 4, 0, 3]);
         assert_eq!(flat(rot90(&a, -1, [0, 1])), [3, 0, 4, 1, 5, 2]);
         assert_eq!(flat(flip(&a, Some(&[1]))), [2, 1, 0, 5, 4, 3]);
@@ -445,7 +440,7 @@ mod tests {
 
     #[test]
     fn elements_come_and_go() {
-        let a = range(&[5]);
+        let a = Array::counted(&[5]);
         assert_eq!(flat(delete(&a, &[1, -1], None)), [0, 2, 3]);
         // np.insert(a, [1, 1, 4], [10, 11, 12]), np.insert(a, 2, 9), np.insert(a, 2, [8, 9])
         let values = Operand::from(Array::vector(vec![10i64, 11, 12]));
@@ -454,7 +449,7 @@ mod tests {
         let two = Operand::from(Array::vector(vec![8i64, 9]));
         assert_eq!(flat(insert(&a, &[2], true, &two, None)), [0, 1, 8, 9, 2, 3, 4]);
         // np.insert(np.arange(4).reshape(2, 2), 1, [7, 8], axis=1)
-        let square = range(&[2, 2]);
+        let square = Array::counted(&[2, 2]);
         let column = Operand::from(Array::vector(vec![7i64, 8]));
         assert_eq!(flat(insert(&square, &[1], true, &column, Some(1))), [0, 7, 1, 2, 8, 3]);
         assert_eq!(
@@ -465,7 +460,7 @@ mod tests {
 
     #[test]
     fn borders() {
-        let a = range(&[3]);
+        let a = Array::counted(&[3]);
         let of = |padding| flat(pad(&a, &[(2, 4)], padding));
         assert_eq!(of(Padding::Constant(7.0, 8.0)), [7, 7, 0, 1, 2, 8, 8, 8, 8]);
         assert_eq!(of(Padding::Edge), [0, 0, 0, 1, 2, 2, 2, 2, 2]);
@@ -476,7 +471,7 @@ mod tests {
 
     #[test]
     fn lanes_are_picked_from() {
-        let a = range(&[2, 3]);
+        let a = Array::counted(&[2, 3]);
         let positions = Array::from_vec(vec![2i64, 0, 1, 1], &[2, 2]).unwrap();
         assert_eq!(flat(take_along_axis(&a, &positions, Some(1))), [2, 0, 4, 4]);
         assert_eq!(flat(take(&a, &Array::vector(vec![-1i64, 0]), Some(1), "raise")), [2, 0, 5, 3]);

@@ -436,14 +436,9 @@ mod tests {
     use super::*;
     use crate::scalar::Scalar;
 
-    fn range(shape: &[i64]) -> Array {
-        let n = shape.iter().product::<i64>();
-        Array::vector((0..n).collect::<Vec<i64>>()).reshape(shape).unwrap()
-    }
-
     #[test]
     fn reshape_is_a_view_when_it_can_be() {
-        let a = range(&[2, 3, 4]);
+        let a = Array::counted(&[2, 3, 4]);
         let view = a.reshape(&[6, -1]).unwrap();
         view.set(&[5, 3], Scalar::I64(100)).unwrap();
         assert_eq!(a.get(&[1, 2, 3]), Scalar::I64(100));
@@ -460,16 +455,16 @@ mod tests {
 
     #[test]
     fn reshape_says_what_does_not_fit() {
-        let text = |shape: &[i64]| range(&[4]).reshape(shape).unwrap_err().to_string();
+        let text = |shape: &[i64]| Array::counted(&[4]).reshape(shape).unwrap_err().to_string();
         assert_eq!(text(&[3, -1]), "cannot reshape array of size 4 into shape (3,newaxis)");
         assert_eq!(text(&[5]), "cannot reshape array of size 4 into shape (5,)");
         assert_eq!(text(&[-1, -1]), "can only specify one unknown dimension");
-        assert_eq!(range(&[0, 3]).reshape(&[3, 0]).unwrap().shape(), [3, 0]);
+        assert_eq!(Array::counted(&[0, 3]).reshape(&[3, 0]).unwrap().shape(), [3, 0]);
     }
 
     #[test]
     fn dimensions_move() {
-        let a = range(&[2, 3, 4]);
+        let a = Array::counted(&[2, 3, 4]);
         assert_eq!(a.moveaxis(&[0], &[-1]).unwrap().shape(), [3, 4, 2]);
         assert_eq!(a.moveaxis(&[2, 0], &[0, 1]).unwrap().shape(), [4, 2, 3]);
         assert_eq!(a.swapaxes(0, -1).unwrap().shape(), [4, 3, 2]);

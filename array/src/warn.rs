@@ -11,8 +11,6 @@ pub enum Warning {
     Runtime,
     /// `DeprecationWarning`.
     Deprecation,
-    /// `numpy.exceptions.RankWarning`.
-    Rank,
 }
 
 /// Takes a warning; an error from it stops the operation.

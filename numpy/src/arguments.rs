@@ -72,8 +72,13 @@ impl Args {
         self.get(name, vm).map_or(Ok(default), |object| to_index(object, vm))
     }
 
+    /// An optional number.
+    pub(crate) fn float_of(&self, name: &str, vm: &VirtualMachine) -> PyResult<Option<f64>> {
+        self.get(name, vm).map(|object| Ok(object.try_float(vm)?.to_f64())).transpose()
+    }
+
     pub(crate) fn float(&self, name: &str, default: f64, vm: &VirtualMachine) -> PyResult<f64> {
-        self.get(name, vm).map_or(Ok(default), |object| Ok(object.try_float(vm)?.to_f64()))
+        Ok(self.float_of(name, vm)?.unwrap_or(default))
     }
 
     pub(crate) fn text(&self, name: &str, vm: &VirtualMachine) -> PyResult<Option<String>> {

@@ -120,7 +120,6 @@ fn give_warning(kind: Warning, text: &str, vm: &VirtualMachine) -> PyResult<()> 
             Reaction::Warn => vm.ctx.exceptions.runtime_warning.to_owned(),
         },
         Warning::Deprecation => vm.ctx.exceptions.deprecation_warning.to_owned(),
-        Warning::Rank => classes().rank_warning.clone(),
     };
     give(class, &scalar_text(text), vm)
 }

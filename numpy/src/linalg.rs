@@ -35,6 +35,8 @@ pub(crate) const TOP: &[Entry] = &[
     ("inner(a, b, /)", two!(inner)),
     ("outer(a, b, out=None)", two!(outer)),
     ("matmul(x1, x2, /, out=None)", two!(matmul)),
+    ("matvec(x1, x2, /, out=None)", two!(matvec)),
+    ("vecdot(x1, x2, /, out=None)", two!(vecdot)),
     ("kron(a, b)", two!(kron)),
     ("tensordot(a, b, axes=2)", tensordot),
     ("einsum(*operands, out=None, optimize=False)", einsum),
@@ -86,19 +88,18 @@ pub(crate) const TABLE: &[Entry] = &[
     ("svdvals(x, /)", one!(svdvals)),
     ("solve(a, b)", two!(solve)),
     ("lstsq(a, b, rcond=None)", |args, vm| {
-        let rcond = args.get("rcond", vm).map(|_| args.float("rcond", 0.0, vm)).transpose()?;
+        let rcond = args.float_of("rcond", vm)?;
         let found = linalg::lstsq(&args.array(0, vm)?, &args.array(1, vm)?, rcond).or_raise(vm)?;
         let rank = scalar(Scalar::I32(found.rank as i32), vm);
         let [x, residuals, s] = [found.x, found.residuals, found.s].map(|one| unwrap(one, vm));
         Ok(vm.ctx.new_tuple(vec![x, residuals, rank, s]).into())
     }),
     ("pinv(a, rcond=None, hermitian=False, *, rtol=None)", |args, vm| {
-        let rcond = if args.get("rcond", vm).is_some() { "rcond" } else { "rtol" };
-        let rcond = args.float(rcond, 1e-15, vm)?;
+        let rcond = args.float_of("rcond", vm)?.or(args.float_of("rtol", vm)?).unwrap_or(1e-15);
         Ok(unwrap(linalg::pinv(&args.array(0, vm)?, rcond).or_raise(vm)?, vm))
     }),
     ("matrix_rank(A, tol=None, hermitian=False, *, rtol=None)", |args, vm| {
-        let limit = |name| args.get(name, vm).map(|_| args.float(name, 0.0, vm)).transpose();
+        let limit = |name| args.float_of(name, vm);
         let rank = linalg::matrix_rank(&args.array(0, vm)?, limit("tol")?, limit("rtol")?);
         Ok(unwrap(rank.or_raise(vm)?, vm))
     }),

@@ -2,10 +2,9 @@
 
 use rustpython_vm::builtins::{PyModule, PyModuleDef, PyType};
 use rustpython_vm::class::{PyClassImpl, StaticType};
+use rustpython_vm::frozen::FrozenCodeObject;
 use rustpython_vm::scope::Scope;
-use rustpython_vm::{
-    Context, Py, PyObjectRef, PyPayload as _, PyRef, PyResult, VirtualMachine, compiler,
-};
+use rustpython_vm::{Context, Py, PyObjectRef, PyPayload as _, PyRef, PyResult, VirtualMachine};
 
 use crate::classes::classes;
 use crate::dtype::PyDType;
@@ -15,11 +14,15 @@ use crate::signature::{Entry, function, method};
 use crate::ufunc::{Ufunc, ufuncs};
 use crate::{error, functions, linalg, methods, random};
 
-const LAYER: &str = include_str!("python/layer.py");
-const STATISTICS: &str = include_str!("python/statistics.py");
-const GRIDS: &str = include_str!("python/grids.py");
-const TESTING: &str = include_str!("python/testing.py");
-const MISSING: &str = include_str!("python/missing.py");
+/// A part in Python, compiled with the crate: compiling it in every process would take longer
+/// than all the rest of the import.
+macro_rules! part {
+    ($file:tt, $name:tt) => {{
+        // A changed file builds the crate anew.
+        const _: &str = include_str!($file);
+        rustpython_vm::py_compile!(file = $file, module_name = $name)
+    }};
+}
 
 /// The version whose behaviour this one has.
 const VERSION: &str = "2.4.6";
@@ -71,16 +74,16 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     random::fill(&randomness, vm)?;
 
     let parts = [
-        (LAYER, "numpy"),
-        (STATISTICS, "numpy statistics"),
-        (GRIDS, "numpy grids"),
-        (MISSING, "numpy missing"),
+        part!("python/layer.py", "<ruaflow numpy>"),
+        part!("python/statistics.py", "<ruaflow numpy statistics>"),
+        part!("python/grids.py", "<ruaflow numpy grids>"),
+        part!("python/missing.py", "<ruaflow numpy missing>"),
     ];
-    for (source, name) in parts {
-        run(source, name, module, vm)?;
+    for part in parts {
+        run(part, module, vm)?;
     }
     let testing = submodule(module, "testing", vm)?;
-    run(TESTING, "numpy.testing", &testing, vm)
+    run(part!("python/testing.py", "<ruaflow numpy.testing>"), &testing, vm)
 }
 
 fn add(module: &Py<PyModule>, table: &[Entry], vm: &VirtualMachine) -> PyResult<()> {
@@ -196,11 +199,8 @@ fn submodule(module: &Py<PyModule>, name: &str, vm: &VirtualMachine) -> PyResult
     Ok(made)
 }
 
-/// Runs a part in Python inside a module.
-fn run(source: &str, name: &str, module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
-    let code = vm
-        .compile(source, compiler::Mode::Exec, format!("<ruaflow {name}>"))
-        .map_err(|error| error.into_pyexception(vm, Some(source)))?;
-    vm.run_code_obj(code, Scope::with_builtins(None, module.dict(), vm))?;
+/// Runs a part inside a module.
+fn run(part: FrozenCodeObject<&[u8]>, module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
+    vm.run_code_obj(vm.ctx.new_code(part), Scope::with_builtins(None, module.dict(), vm))?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use ruaflow_array::print::{array_repr, array_str, options};
 use ruaflow_array::{Array, DType, Scalar};
 use rustpython_vm::builtins::{PyStr, PyStrRef, PyType, PyTypeRef};
-use rustpython_vm::function::{Either, FuncArgs, PyComparisonValue, PySetterValue};
+use rustpython_vm::function::{FuncArgs, PySetterValue};
 use rustpython_vm::protocol::{
     PyIterReturn, PyMappingMethods, PyNumber, PyNumberMethods, PySequenceMethods,
 };
@@ -22,7 +22,7 @@ use crate::dtype::dtype_object;
 use crate::error::OrRaise as _;
 use crate::flat::Flat;
 use crate::index::{assign, subscript};
-use crate::operators::{BINARY, compare, in_place};
+use crate::operators::{BINARY, compared_by_elements, in_place};
 
 /// An array as a Python object.
 #[pyclass(module = "numpy", name = "ndarray", unhashable = true)]
@@ -156,25 +156,7 @@ impl AsNumber for NdArray {
     }
 }
 
-impl Comparable for NdArray {
-    fn slot_richcompare(
-        zelf: &PyObject,
-        other: &PyObject,
-        op: PyComparisonOp,
-        vm: &VirtualMachine,
-    ) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
-        compare(zelf, other, op, vm)
-    }
-
-    fn cmp(
-        _zelf: &Py<Self>,
-        _other: &PyObject,
-        _op: PyComparisonOp,
-        _vm: &VirtualMachine,
-    ) -> PyResult<PyComparisonValue> {
-        Ok(PyComparisonValue::NotImplemented)
-    }
-}
+compared_by_elements!(NdArray);
 
 impl Representable for NdArray {
     fn slot_repr(zelf: &PyObject, vm: &VirtualMachine) -> PyResult<PyStrRef> {

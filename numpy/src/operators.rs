@@ -201,13 +201,42 @@ pub(crate) fn to_operand(object: &PyObject, vm: &VirtualMachine) -> PyResult<Ope
     }
 }
 
+/// Makes a class whose objects are compared element by element.
+macro_rules! compared_by_elements {
+    ($class:ty) => {
+        impl rustpython_vm::types::Comparable for $class {
+            fn slot_richcompare(
+                zelf: &rustpython_vm::PyObject,
+                other: &rustpython_vm::PyObject,
+                op: rustpython_vm::types::PyComparisonOp,
+                vm: &rustpython_vm::VirtualMachine,
+            ) -> $crate::operators::Compared {
+                $crate::operators::compare(zelf, other, op, vm)
+            }
+
+            fn cmp(
+                _zelf: &rustpython_vm::Py<Self>,
+                _other: &rustpython_vm::PyObject,
+                _op: rustpython_vm::types::PyComparisonOp,
+                _vm: &rustpython_vm::VirtualMachine,
+            ) -> rustpython_vm::PyResult<rustpython_vm::function::PyComparisonValue> {
+                Ok(rustpython_vm::function::PyComparisonValue::NotImplemented)
+            }
+        }
+    };
+}
+pub(crate) use compared_by_elements;
+
+/// Elements, or one answer.
+pub(crate) type Compared = PyResult<Either<PyObjectRef, PyComparisonValue>>;
+
 /// `a < b` and its kin: arrays of bool.
 pub(crate) fn compare(
     a: &PyObject,
     b: &PyObject,
     op: PyComparisonOp,
     vm: &VirtualMachine,
-) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
+) -> Compared {
     let binary = match op {
         PyComparisonOp::Eq => Binary::Equal,
         PyComparisonOp::Ne => Binary::NotEqual,
@@ -238,11 +267,7 @@ pub(crate) fn compare(
 }
 
 /// An array compared with something that is no number: nowhere equal.
-fn unlike(
-    a: &PyObject,
-    op: PyComparisonOp,
-    vm: &VirtualMachine,
-) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
+fn unlike(a: &PyObject, op: PyComparisonOp, vm: &VirtualMachine) -> Compared {
     match (array_of(a), op) {
         (Some(array), PyComparisonOp::Eq | PyComparisonOp::Ne) => {
             let value = Scalar::Bool(op == PyComparisonOp::Ne);

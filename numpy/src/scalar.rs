@@ -6,11 +6,9 @@
 use ruaflow_array::{DType, Scalar};
 use rustpython_vm::builtins::{PyStr, PyType, PyTypeRef};
 use rustpython_vm::common::hash::PyHash;
-use rustpython_vm::function::{Either, FuncArgs, PyComparisonValue};
+use rustpython_vm::function::FuncArgs;
 use rustpython_vm::protocol::PyNumberMethods;
-use rustpython_vm::types::{
-    AsMapping, AsNumber, Comparable, Constructor, Hashable, PyComparisonOp, Representable,
-};
+use rustpython_vm::types::{AsMapping, AsNumber, Comparable, Constructor, Hashable, Representable};
 use rustpython_vm::{
     AsObject as _, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine, pyclass,
 };
@@ -20,7 +18,7 @@ use crate::convert::{python_number, scalar, scalar_of, to_array_as, unwrap, wrap
 use crate::dtype::dtype_object;
 use crate::error::OrRaise as _;
 use crate::index::subscript;
-use crate::operators::{BINARY, compare};
+use crate::operators::{BINARY, compared_by_elements};
 
 /// A number with a type: an instance of every scalar class but `float64`.
 #[pyclass(module = "numpy", name = "generic")]
@@ -120,25 +118,7 @@ impl AsNumber for PyScalar {
     }
 }
 
-impl Comparable for PyScalar {
-    fn slot_richcompare(
-        zelf: &PyObject,
-        other: &PyObject,
-        op: PyComparisonOp,
-        vm: &VirtualMachine,
-    ) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
-        compare(zelf, other, op, vm)
-    }
-
-    fn cmp(
-        _zelf: &Py<Self>,
-        _other: &PyObject,
-        _op: PyComparisonOp,
-        _vm: &VirtualMachine,
-    ) -> PyResult<PyComparisonValue> {
-        Ok(PyComparisonValue::NotImplemented)
-    }
-}
+compared_by_elements!(PyScalar);
 
 impl Hashable for PyScalar {
     fn slot_hash(zelf: &PyObject, vm: &VirtualMachine) -> PyResult<PyHash> {

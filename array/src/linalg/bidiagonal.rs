@@ -134,7 +134,8 @@ fn iterate(d: &mut [f64], e: &mut [f64], u: &mut Matrix, v: &mut Matrix) -> Opti
         if last_block == (usize::MAX, 0) || start > last_block.1 || m < last_block.0 {
             down = d[start].abs() >= d[m].abs();
         }
-        let Some(least) = converged(d, e, start, m, down, tolerance) else { continue };
+        let block = Block { start, end: m, down };
+        let Some(least) = block.converged(d, e, tolerance) else { continue };
         last_block = (start, m);
 
         let mut shift = 0.0;
@@ -150,13 +151,12 @@ fn iterate(d: &mut [f64], e: &mut [f64], u: &mut Matrix, v: &mut Matrix) -> Opti
                 shift = 0.0;
             }
         }
-        match (shift == 0.0, down) {
-            (true, true) => unshifted_down(d, e, u, v, start, m),
-            (true, false) => unshifted_up(d, e, u, v, start, m),
-            (false, true) => shifted_down(d, e, u, v, start, m, shift),
-            (false, false) => shifted_up(d, e, u, v, start, m, shift),
+        if shift == 0.0 {
+            block.chase_unshifted(d, e, u, v);
+        } else {
+            block.chase(d, e, u, v, shift);
         }
-        let edge = if down { m - 1 } else { start };
+        let edge = block.beside(block.steps() - 1);
         if e[edge].abs() <= threshold {
             e[edge] = 0.0;
         }
@@ -164,151 +164,112 @@ fn iterate(d: &mut [f64], e: &mut [f64], u: &mut Matrix, v: &mut Matrix) -> Opti
     Some(())
 }
 
-/// A lower bound of the block's singular values, or `None` when an element beside the
-/// diagonal could be set to zero.
-fn converged(
-    d: &[f64],
-    e: &mut [f64],
+/// A part of the matrix, and from which end to which it is chased.
+#[derive(Clone, Copy)]
+struct Block {
     start: usize,
-    m: usize,
+    /// Its last row.
+    end: usize,
     down: bool,
-    tolerance: f64,
-) -> Option<f64> {
-    let edge = if down { m - 1 } else { start };
-    let beside = if down { d[m] } else { d[start] };
-    if e[edge].abs() <= tolerance * beside.abs() {
-        e[edge] = 0.0;
-        return None;
+}
+
+impl Block {
+    fn steps(self) -> usize {
+        self.end - self.start
     }
-    let mut mu = if down { d[start] } else { d[m] }.abs();
-    let mut least = mu;
-    for step in 0..m - start {
-        let (at, next) =
-            if down { (start + step, start + step + 1) } else { (m - 1 - step, m - 1 - step) };
-        if e[at].abs() <= tolerance * mu {
-            e[at] = 0.0;
+
+    /// Where a step is on the diagonal.
+    fn diagonal(self, step: usize) -> usize {
+        if self.down { self.start + step } else { self.end - step }
+    }
+
+    /// The place beside the diagonal between a step and the next, and the first of the two
+    /// columns that are rotated there.
+    fn beside(self, step: usize) -> usize {
+        if self.down { self.start + step } else { self.end - 1 - step }
+    }
+
+    /// A lower bound of the singular values, or `None` when an element beside the diagonal
+    /// could be set to zero.
+    fn converged(self, d: &[f64], e: &mut [f64], tolerance: f64) -> Option<f64> {
+        let edge = self.beside(self.steps() - 1);
+        if e[edge].abs() <= tolerance * d[self.diagonal(self.steps())].abs() {
+            e[edge] = 0.0;
             return None;
         }
-        mu = d[next].abs() * (mu / (mu + e[at].abs()));
-        least = least.min(mu);
+        let mut mu = d[self.diagonal(0)].abs();
+        let mut least = mu;
+        for step in 0..self.steps() {
+            let (at, next) = (self.beside(step), self.diagonal(step + 1));
+            if e[at].abs() <= tolerance * mu {
+                e[at] = 0.0;
+                return None;
+            }
+            mu = d[next].abs() * (mu / (mu + e[at].abs()));
+            least = least.min(mu);
+        }
+        Some(least)
     }
-    Some(least)
-}
 
-fn unshifted_down(
-    d: &mut [f64],
-    e: &mut [f64],
-    u: &mut Matrix,
-    v: &mut Matrix,
-    start: usize,
-    m: usize,
-) {
-    let (mut c, mut old_c, mut old_s) = (1.0, 1.0, 0.0);
-    for i in start..m {
-        let (next_c, s, r) = rotation(d[i] * c, e[i]);
-        c = next_c;
-        if i > start {
-            e[i - 1] = old_s * r;
+    /// A sweep with a shift of zero, which keeps small values exact.
+    fn chase_unshifted(self, d: &mut [f64], e: &mut [f64], u: &mut Matrix, v: &mut Matrix) {
+        let (first, second, sign) = self.sides(u, v);
+        let (mut c, mut old_c, mut old_s) = (1.0, 1.0, 0.0);
+        for step in 0..self.steps() {
+            let (i, at, next) = (self.diagonal(step), self.beside(step), self.diagonal(step + 1));
+            let (next_c, s, r) = rotation(d[i] * c, e[at]);
+            c = next_c;
+            if step > 0 {
+                e[self.beside(step - 1)] = old_s * r;
+            }
+            (old_c, old_s, d[i]) = rotation(old_c * r, d[next] * s);
+            rotate_columns(first, at, c, sign * s);
+            rotate_columns(second, at, old_c, sign * old_s);
         }
-        (old_c, old_s, d[i]) = rotation(old_c * r, d[i + 1] * s);
-        rotate_columns(v, i, c, s);
-        rotate_columns(u, i, old_c, old_s);
+        let last = self.diagonal(self.steps());
+        let h = d[last] * c;
+        d[last] = h * old_c;
+        e[self.beside(self.steps() - 1)] = h * old_s;
     }
-    let h = d[m] * c;
-    d[m] = h * old_c;
-    e[m - 1] = h * old_s;
-}
 
-fn unshifted_up(
-    d: &mut [f64],
-    e: &mut [f64],
-    u: &mut Matrix,
-    v: &mut Matrix,
-    start: usize,
-    m: usize,
-) {
-    let (mut c, mut old_c, mut old_s) = (1.0, 1.0, 0.0);
-    for i in (start + 1..=m).rev() {
-        let (next_c, s, r) = rotation(d[i] * c, e[i - 1]);
-        c = next_c;
-        if i < m {
-            e[i] = old_s * r;
+    fn chase(self, d: &mut [f64], e: &mut [f64], u: &mut Matrix, v: &mut Matrix, shift: f64) {
+        let (first, second, sign) = self.sides(u, v);
+        let start = d[self.diagonal(0)];
+        let mut f = (start.abs() - shift) * (1f64.copysign(start) + shift / start);
+        let mut g = e[self.beside(0)];
+        for step in 0..self.steps() {
+            let (i, at, next) = (self.diagonal(step), self.beside(step), self.diagonal(step + 1));
+            let (c, s, r) = rotation(f, g);
+            if step > 0 {
+                e[self.beside(step - 1)] = r;
+            }
+            f = c * d[i] + s * e[at];
+            e[at] = c * e[at] - s * d[i];
+            g = s * d[next];
+            d[next] *= c;
+            rotate_columns(first, at, c, sign * s);
+            let (c, s, r) = rotation(f, g);
+            d[i] = r;
+            f = c * e[at] + s * d[next];
+            d[next] = c * d[next] - s * e[at];
+            if step + 1 < self.steps() {
+                let beyond = self.beside(step + 1);
+                g = s * e[beyond];
+                e[beyond] *= c;
+            }
+            rotate_columns(second, at, c, sign * s);
         }
-        (old_c, old_s, d[i]) = rotation(old_c * r, d[i - 1] * s);
-        rotate_columns(u, i - 1, c, -s);
-        rotate_columns(v, i - 1, old_c, -old_s);
+        e[self.beside(self.steps() - 1)] = f;
     }
-    let h = d[start] * c;
-    d[start] = h * old_c;
-    e[start] = h * old_s;
-}
 
-fn shifted_down(
-    d: &mut [f64],
-    e: &mut [f64],
-    u: &mut Matrix,
-    v: &mut Matrix,
-    start: usize,
-    m: usize,
-    shift: f64,
-) {
-    let mut f = (d[start].abs() - shift) * (1f64.copysign(d[start]) + shift / d[start]);
-    let mut g = e[start];
-    for i in start..m {
-        let (c, s, r) = rotation(f, g);
-        if i > start {
-            e[i - 1] = r;
-        }
-        f = c * d[i] + s * e[i];
-        e[i] = c * e[i] - s * d[i];
-        g = s * d[i + 1];
-        d[i + 1] *= c;
-        rotate_columns(v, i, c, s);
-        let (c, s, r) = rotation(f, g);
-        d[i] = r;
-        f = c * e[i] + s * d[i + 1];
-        d[i + 1] = c * d[i + 1] - s * e[i];
-        if i + 1 < m {
-            g = s * e[i + 1];
-            e[i + 1] *= c;
-        }
-        rotate_columns(u, i, c, s);
+    /// The vectors that each step rotates first and second, and the rotations' sign.
+    fn sides<'a>(
+        self,
+        u: &'a mut Matrix,
+        v: &'a mut Matrix,
+    ) -> (&'a mut Matrix, &'a mut Matrix, f64) {
+        if self.down { (v, u, 1.0) } else { (u, v, -1.0) }
     }
-    e[m - 1] = f;
-}
-
-fn shifted_up(
-    d: &mut [f64],
-    e: &mut [f64],
-    u: &mut Matrix,
-    v: &mut Matrix,
-    start: usize,
-    m: usize,
-    shift: f64,
-) {
-    let mut f = (d[m].abs() - shift) * (1f64.copysign(d[m]) + shift / d[m]);
-    let mut g = e[m - 1];
-    for i in (start + 1..=m).rev() {
-        let (c, s, r) = rotation(f, g);
-        if i < m {
-            e[i] = r;
-        }
-        f = c * d[i] + s * e[i - 1];
-        e[i - 1] = c * e[i - 1] - s * d[i];
-        g = s * d[i - 1];
-        d[i - 1] *= c;
-        rotate_columns(u, i - 1, c, -s);
-        let (c, s, r) = rotation(f, g);
-        d[i] = r;
-        f = c * e[i - 1] + s * d[i - 1];
-        d[i - 1] = c * d[i - 1] - s * e[i - 1];
-        if i > start + 1 {
-            g = s * e[i - 2];
-            e[i - 2] *= c;
-        }
-        rotate_columns(v, i - 1, c, -s);
-    }
-    e[start] = f;
 }
 
 /// The smaller singular value of `[[f, g], [0, h]]` (`dlas2`).

@@ -1,6 +1,7 @@
 //! Factorisations and eigenvalues.
 
 use super::general::{self, Failure};
+use super::kernels::Matrix;
 use super::lu;
 use super::qr::Qr;
 use super::stack::Stack;
@@ -114,7 +115,7 @@ pub fn svdvals(a: &Array) -> Result<Array> {
     stack.collect(&[stack.rows.min(stack.columns)], s)
 }
 
-pub(super) fn decomposed(matrix: super::kernels::Matrix, vectors: Vectors) -> Result<Svd> {
+pub(super) fn decomposed(matrix: Matrix, vectors: Vectors) -> Result<Svd> {
     Svd::new(matrix, vectors).ok_or_else(|| Error::LinAlg("SVD did not converge".to_owned()))
 }
 
@@ -125,9 +126,7 @@ pub(super) fn decomposed(matrix: super::kernels::Matrix, vectors: Vectors) -> Re
 /// [`Error::LinAlg`] when a matrix is not square or holds NaN, [`Error::Type`] for
 /// `float16`.
 pub fn eigh(a: &Array, upper: bool) -> Result<(Array, Array)> {
-    let (stack, values, vectors) = symmetric_eigen(a, upper, true)?;
-    let n = stack.rows;
-    Ok((stack.collect(&[n], values)?, stack.stack(n, n, &vectors)?))
+    eigen(a, |matrix| symmetric_eigen(matrix, upper, true))
 }
 
 /// Eigenvalues of symmetric matrices alone.
@@ -135,27 +134,7 @@ pub fn eigh(a: &Array, upper: bool) -> Result<(Array, Array)> {
 /// # Errors
 /// As [`eigh`].
 pub fn eigvalsh(a: &Array, upper: bool) -> Result<Array> {
-    let (stack, values, _) = symmetric_eigen(a, upper, false)?;
-    stack.collect(&[stack.rows], values)
-}
-
-fn symmetric_eigen(
-    a: &Array,
-    upper: bool,
-    wanted: bool,
-) -> Result<(Stack, Vec<f64>, Vec<super::kernels::Matrix>)> {
-    let stack = Stack::square(a)?;
-    let (mut values, mut vectors) = (Vec::new(), Vec::new());
-    for matrix in stack.matrices() {
-        let matrix = matrix?;
-        let matrix = if upper { matrix.transpose() } else { matrix };
-        let Some((d, z)) = symmetric::eigen(matrix, wanted) else {
-            bail!(LinAlg, "Eigenvalues did not converge");
-        };
-        values.extend(d);
-        vectors.push(z);
-    }
-    Ok((stack, values, vectors))
+    eigenvalues(a, |matrix| symmetric_eigen(matrix, upper, false))
 }
 
 /// Eigenvalues of general matrices and unit eigenvectors as columns.
@@ -164,9 +143,7 @@ fn symmetric_eigen(
 /// [`Error::LinAlg`] when a matrix is not square or holds NaN, [`Error::NotImplemented`]
 /// when eigenvalues are complex, [`Error::Type`] for `float16`.
 pub fn eig(a: &Array) -> Result<(Array, Array)> {
-    let (stack, values, vectors) = general_eigen(a, true)?;
-    let n = stack.rows;
-    Ok((stack.collect(&[n], values)?, stack.stack(n, n, &vectors)?))
+    eigen(a, |matrix| general_eigen(matrix, true))
 }
 
 /// Eigenvalues of general matrices alone.
@@ -174,33 +151,42 @@ pub fn eig(a: &Array) -> Result<(Array, Array)> {
 /// # Errors
 /// As [`eig`].
 pub fn eigvals(a: &Array) -> Result<Array> {
-    let (stack, values, _) = general_eigen(a, false)?;
-    stack.collect(&[stack.rows], values)
+    eigenvalues(a, |matrix| general_eigen(matrix, false))
 }
 
-fn general_eigen(
-    a: &Array,
-    wanted: bool,
-) -> Result<(Stack, Vec<f64>, Vec<super::kernels::Matrix>)> {
+/// Eigenvalues, and vectors as columns if they are wanted.
+type Eigen = (Vec<f64>, Matrix);
+
+fn eigen(a: &Array, of: impl Fn(Matrix) -> Result<Eigen>) -> Result<(Array, Array)> {
     let stack = Stack::square(a)?;
-    let (mut values, mut vectors) = (Vec::new(), Vec::new());
-    for matrix in stack.matrices() {
-        let matrix = matrix?;
-        if matrix.iter().any(|value| !value.is_finite()) {
-            bail!(LinAlg, "Array must not contain infs or NaNs");
-        }
-        match general::eigen(matrix, wanted) {
-            Ok((d, z)) => {
-                values.extend(d);
-                vectors.push(z);
-            }
-            Err(Failure::NoConvergence) => bail!(LinAlg, "Eigenvalues did not converge"),
-            Err(Failure::Complex) => bail!(
-                NotImplemented,
-                "the matrix has complex eigenvalues, and complex arrays are not implemented; \
-                 for a symmetric matrix use eigh"
-            ),
-        }
+    let n = stack.rows;
+    let pairs = stack.matrices().map(|matrix| of(matrix?)).collect::<Result<Vec<Eigen>>>()?;
+    let (values, vectors): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    Ok((stack.collect(&[n], values.concat())?, stack.stack(n, n, &vectors)?))
+}
+
+fn eigenvalues(a: &Array, of: impl Fn(Matrix) -> Result<Eigen>) -> Result<Array> {
+    let stack = Stack::square(a)?;
+    let values = stack.matrices().map(|matrix| Ok(of(matrix?)?.0)).collect::<Result<Vec<_>>>()?;
+    stack.collect(&[stack.rows], values.concat())
+}
+
+fn symmetric_eigen(matrix: Matrix, upper: bool, vectors: bool) -> Result<Eigen> {
+    let matrix = if upper { matrix.transpose() } else { matrix };
+    let eigen = symmetric::eigen(matrix, vectors);
+    eigen.ok_or_else(|| Error::LinAlg("Eigenvalues did not converge".to_owned()))
+}
+
+fn general_eigen(matrix: Matrix, vectors: bool) -> Result<Eigen> {
+    if matrix.iter().any(|value| !value.is_finite()) {
+        bail!(LinAlg, "Array must not contain infs or NaNs");
     }
-    Ok((stack, values, vectors))
+    general::eigen(matrix, vectors).map_err(|failure| match failure {
+        Failure::NoConvergence => Error::LinAlg("Eigenvalues did not converge".to_owned()),
+        Failure::Complex => Error::NotImplemented(
+            "the matrix has complex eigenvalues, and complex arrays are not implemented; for a \
+             symmetric matrix use eigh"
+                .to_owned(),
+        ),
+    })
 }

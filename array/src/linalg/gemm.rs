@@ -168,44 +168,61 @@ fn fused_avx2<T: Fused, const LANES: usize>(a: &[T], b: &[T], out: &mut [T], k: 
     fused_rows::<T, LANES>(a, b, out, k, n);
 }
 
-/// Four rows at a time, so that a piece of `b` is read once for all of them.
+/// Strip by strip of columns, so that a piece of `b` stays in the cache for all rows.
 #[inline(always)]
 fn fused_rows<T: Fused, const LANES: usize>(a: &[T], b: &[T], out: &mut [T], k: usize, n: usize) {
+    let mut column = 0;
+    while n - column >= LANES {
+        strip::<T, LANES>(a, b, out, k, n, column);
+        column += LANES;
+    }
+    while n - column >= 4 {
+        strip::<T, 4>(a, b, out, k, n, column);
+        column += 4;
+    }
+    match n - column {
+        3 => strip::<T, 3>(a, b, out, k, n, column),
+        2 => strip::<T, 2>(a, b, out, k, n, column),
+        1 => strip::<T, 1>(a, b, out, k, n, column),
+        _ => {}
+    }
+}
+
+/// `WIDTH` columns of the product, four rows at a time.
+#[inline(always)]
+fn strip<T: Fused, const WIDTH: usize>(
+    a: &[T],
+    b: &[T],
+    out: &mut [T],
+    k: usize,
+    n: usize,
+    column: usize,
+) {
     const ROWS: usize = 4;
-    let whole = n - n % LANES;
-    // Columns outermost: a strip of `b` stays in the cache for all rows.
-    for column in (0..whole).step_by(LANES) {
-        let a_blocks = a.chunks_exact(ROWS * k);
-        let (a_rest, done) = (a_blocks.remainder(), a.len() / (ROWS * k) * ROWS);
-        for (block, rows) in a_blocks.zip(out.chunks_exact_mut(ROWS * n)) {
-            let mut sums = [[T::ZERO; LANES]; ROWS];
-            for (i, b) in b.chunks_exact(n).enumerate() {
-                let b = &b[column..column + LANES];
-                for (row, sums) in sums.iter_mut().enumerate() {
-                    let a = block[row * k + i];
-                    for (sum, &b) in sums.iter_mut().zip(b) {
-                        *sum = a.mul_add(b, *sum);
-                    }
-                }
-            }
-            for (row, sums) in rows.chunks_exact_mut(n).zip(sums) {
-                row[column..column + LANES].copy_from_slice(&sums);
-            }
-        }
-        for (a, row) in a_rest.chunks_exact(k).zip(out[done * n..].chunks_exact_mut(n)) {
-            let mut sums = [T::ZERO; LANES];
-            for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
-                for (sum, &b) in sums.iter_mut().zip(&b[column..column + LANES]) {
+    let a_blocks = a.chunks_exact(ROWS * k);
+    let (a_rest, done) = (a_blocks.remainder(), a.len() / (ROWS * k) * ROWS);
+    for (block, rows) in a_blocks.zip(out.chunks_exact_mut(ROWS * n)) {
+        let mut sums = [[T::ZERO; WIDTH]; ROWS];
+        for (i, b) in b.chunks_exact(n).enumerate() {
+            let b = &b[column..column + WIDTH];
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let a = block[row * k + i];
+                for (sum, &b) in sums.iter_mut().zip(b) {
                     *sum = a.mul_add(b, *sum);
                 }
             }
-            row[column..column + LANES].copy_from_slice(&sums);
+        }
+        for (row, sums) in rows.chunks_exact_mut(n).zip(sums) {
+            row[column..column + WIDTH].copy_from_slice(&sums);
         }
     }
-    for (a, row) in a.chunks_exact(k).zip(out.chunks_exact_mut(n)) {
-        for (j, out) in row.iter_mut().enumerate().skip(whole) {
-            let column = b[j..].iter().step_by(n);
-            *out = a.iter().zip(column).fold(T::ZERO, |sum, (&a, &b)| a.mul_add(b, sum));
+    for (a, row) in a_rest.chunks_exact(k).zip(out[done * n..].chunks_exact_mut(n)) {
+        let mut sums = [T::ZERO; WIDTH];
+        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
+            for (sum, &b) in sums.iter_mut().zip(&b[column..column + WIDTH]) {
+                *sum = a.mul_add(b, *sum);
+            }
         }
+        row[column..column + WIDTH].copy_from_slice(&sums);
     }
 }

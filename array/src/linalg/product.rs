@@ -76,18 +76,23 @@ pub fn matmul(a: &Array, b: &Array) -> Result<Array> {
 fn stacked<T: Factor>(a: &Array, b: &Array, out: &mut [T], k: usize, n: usize) -> Result<()> {
     /// Products between two checks for an interrupt.
     const PIECE: usize = 1 << 26;
-    let m = a.shape()[a.ndim() - 2];
+    let outer = a.ndim() - 2;
+    let m = a.shape()[outer];
     if out.is_empty() {
         return Ok(());
-    }
-    if m == 1 && a.ndim() == 2 && n > 1 {
-        return row_by_matrix(&a.to_vec::<T>()?, &b.to_vec::<T>()?, out, n);
     }
     let count = out.len() / (m * n);
     // A matrix that meets a whole stack is read only once.
     let same_b = b.ndim() > 2 && b.strides()[..b.ndim() - 2].iter().all(|&stride| stride == 0);
     let b = if same_b { first_matrix(b) } else { b.clone() };
-    let (a, b) = (a.to_vec::<T>()?, b.to_vec::<T>()?);
+    let (a, b) = (a.contiguous()?, b.contiguous()?);
+    // SAFETY: `out` is new, and nothing else is written meanwhile.
+    let (Some(a), Some(b)) = (unsafe { (a.as_slice::<T>(), b.as_slice::<T>()) }) else {
+        bail!(Type, "matrices of unlike types");
+    };
+    if m == 1 && outer == 0 && n > 1 {
+        return row_by_matrix(a, b, out, n);
+    }
     let rows = (PIECE / (k * n).max(1)).clamp(1, m);
     for i in 0..count {
         let b = &b[if same_b { 0 } else { i * k * n }..][..k * n];

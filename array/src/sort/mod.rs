@@ -1,9 +1,11 @@
 //! Sorting, partial sorting and searching. NaN counts as larger than every number.
 
 pub(crate) mod order;
+mod radix;
 mod search;
 pub(crate) mod select;
 mod sets;
+pub(crate) mod tally;
 mod unique;
 
 pub use search::{Side, digitize, searchsorted};
@@ -13,6 +15,7 @@ pub use unique::{Unique, unique, unique_values};
 use std::cmp::Ordering;
 
 use order::Ordered;
+use tally::Tally;
 
 use crate::array::{Array, normalize_axis};
 use crate::dtype::with_dtype;
@@ -31,10 +34,8 @@ pub fn sort(array: &Array, axis: Option<i64>) -> Result<Array> {
     let (lanes, at) = (Lanes::along(array, axis)?, normalize_axis(axis, array.ndim())?);
     with_dtype!(array.dtype(), T => {
         let mut values = lanes.values::<T>()?;
-        for_lanes(&mut values, lanes.length, |lane| {
-            sort_lane(lane);
-            Ok(())
-        })?;
+        let mut sorter = Sorter::<T>::default();
+        for_lanes(&mut values, lanes.length, |lane| sorter.sort(lane))?;
         from_lanes(values, lanes.length, array.shape(), at)
     })
 }
@@ -56,12 +57,8 @@ pub fn argsort(array: &Array, axis: Option<i64>) -> Result<Array> {
     if axis.is_none() || array.ndim() == 0 {
         return argsort(&flat(array)?, Some(0));
     }
-    by_lanes(array, axis.unwrap_or(0), |ranks, indices| {
-        ranks.sort_unstable();
-        for (index, (_, at)) in indices.iter_mut().zip(ranks) {
-            *index = *at as i64;
-        }
-    })
+    let mut spare = Vec::new();
+    by_lanes(array, axis.unwrap_or(0), |ranks| radix::sort(ranks, &mut spare))
 }
 
 /// A copy in which the elements numbered `kth` along the axis (or flattened) are where
@@ -110,11 +107,9 @@ pub fn argpartition(array: &Array, kth: &[i64], axis: Option<i64>) -> Result<Arr
     }
     let axis = axis.unwrap_or(0);
     let kth = places(kth, array.shape()[normalize_axis(axis, array.ndim())?])?;
-    by_lanes(array, axis, |ranks, indices| {
+    by_lanes(array, axis, |ranks| {
         select::partition_at(ranks, &kth);
-        for (index, (_, at)) in indices.iter_mut().zip(ranks) {
-            *index = *at as i64;
-        }
+        Ok(())
     })
 }
 
@@ -146,37 +141,46 @@ pub(crate) fn flat(array: &Array) -> Result<Array> {
     Ok(array.with_layout(vec![array.size()], vec![1], array.offset()))
 }
 
-/// Each element's place in the order as a number of one type.
-pub(crate) fn ranks(array: &Array) -> Result<Vec<i64>> {
+/// Each element's place in the order.
+pub(crate) fn ranks(array: &Array) -> Result<Vec<u64>> {
     with_dtype!(array.dtype(), T => {
-        Ok(array.to_vec::<T>()?.into_iter().map(|value| Rank::from(value.rank()).0).collect())
+        Ok(array.to_vec::<T>()?.into_iter().map(|value| value.rank()).collect())
     })
 }
 
-/// A key of any type as an `i64`.
-struct Rank(i64);
-
-macro_rules! rank_from {
-    ($($key:ty)*) => {$(
-        impl From<$key> for Rank {
-            fn from(key: $key) -> Rank {
-                Rank(key.into())
-            }
-        }
-    )*};
+/// Sorts lanes, with memory that it uses again.
+struct Sorter<T: Ordered> {
+    keys: Vec<T::Key>,
+    spare: Vec<T::Key>,
 }
-rank_from! { bool u8 i16 i32 i64 }
 
-pub(crate) fn sort_lane<T: Ordered>(lane: &mut [T]) {
-    const FEW: usize = 24;
-    if lane.len() <= FEW {
-        lane.sort_unstable_by_key(|value| value.key());
-        return;
+impl<T: Ordered> Default for Sorter<T> {
+    fn default() -> Self {
+        Sorter { keys: Vec::new(), spare: Vec::new() }
     }
-    let mut keys: Vec<T::Key> = lane.iter().map(|value| value.key()).collect();
-    keys.sort_unstable();
-    for (value, key) in lane.iter_mut().zip(keys) {
-        *value = T::from_key(key);
+}
+
+impl<T: Ordered> Sorter<T> {
+    fn sort(&mut self, lane: &mut [T]) -> Result<()> {
+        /// So few are compared as they are.
+        const FEW: usize = 24;
+        if lane.len() <= FEW {
+            lane.sort_unstable_by_key(|value| value.key());
+            return Ok(());
+        }
+        if T::DTYPE.itemsize() == 1 {
+            let mut tally = Tally::new();
+            tally.add(lane);
+            tally.write(lane);
+            return Ok(());
+        }
+        self.keys.clear();
+        self.keys.extend(lane.iter().map(|value| value.key()));
+        radix::sort(&mut self.keys, &mut self.spare)?;
+        for (value, &key) in lane.iter_mut().zip(&self.keys) {
+            *value = T::from_key(key);
+        }
+        Ok(())
     }
 }
 
@@ -198,28 +202,31 @@ pub(crate) fn for_lanes<T>(
     Ok(())
 }
 
-/// Fills indices lane by lane, from pairs of an element's place in the order and its index.
+/// The order that `arrange` gives the elements of each lane, which it gets as their ranks with
+/// their numbers.
 fn by_lanes(
     array: &Array,
     axis: i64,
-    mut body: impl FnMut(&mut [(i64, u32)], &mut [i64]),
+    mut arrange: impl FnMut(&mut [(u64, u32)]) -> Result<()>,
 ) -> Result<Array> {
     let (lanes, at) = (Lanes::along(array, axis)?, normalize_axis(axis, array.ndim())?);
     if u32::try_from(lanes.length).is_err() {
         return Err(Error::Memory("too many elements to sort by index".to_owned()));
     }
+    let mut pairs = Vec::new();
     with_dtype!(array.dtype(), T => {
         let values = lanes.values::<T>()?;
         let mut indices = vec![0i64; values.len()];
-        let mut pairs = Vec::new();
         let mut start = 0;
         for_lanes(&mut indices, lanes.length, |indices| {
             let lane = &values[start..start + lanes.length];
             start += lanes.length;
             pairs.clear();
-            let ranked = lane.iter().map(|value| Rank::from(value.rank()).0);
-            pairs.extend(ranked.zip(0u32..));
-            body(&mut pairs, indices);
+            pairs.extend(lane.iter().map(|value| value.rank()).zip(0u32..));
+            arrange(&mut pairs)?;
+            for (index, &(_, number)) in indices.iter_mut().zip(&pairs) {
+                *index = number.into();
+            }
             Ok(())
         })?;
         from_lanes(indices, lanes.length, array.shape(), at)

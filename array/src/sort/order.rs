@@ -7,14 +7,46 @@ use crate::dtype::Element;
 /// An element type with its order.
 pub(crate) trait Ordered: Element {
     /// An integer.
-    type Key: Copy + Ord + Default;
+    type Key: Key;
 
     /// The element's place in the order. All NaN share the last; -0.0 comes before 0.0.
     fn key(self) -> Self::Key;
     /// The element at a place.
     fn from_key(key: Self::Key) -> Self;
-    /// As [`Ordered::key`], with both zeros at the same place.
-    fn rank(self) -> Self::Key;
+    /// The place as a number that all types share, with both zeros at the same one.
+    fn rank(self) -> u64;
+}
+
+/// What is sorted in place of elements.
+pub(crate) trait Key: Copy + Ord + Default {
+    /// An unsigned number of the same order.
+    fn digits(self) -> u64;
+}
+
+/// A rank and the number of its element.
+impl Key for (u64, u32) {
+    #[inline(always)]
+    fn digits(self) -> u64 {
+        self.0
+    }
+}
+
+macro_rules! integer_key {
+    ($($key:ty, $unsigned:ty;)*) => {$(
+        impl Key for $key {
+            #[inline(always)]
+            fn digits(self) -> u64 {
+                // Negative numbers go below the others.
+                u64::from((self ^ <$key>::MIN) as $unsigned)
+            }
+        }
+    )*};
+}
+integer_key! {
+    u8, u8;
+    i16, u16;
+    i32, u32;
+    i64, u64;
 }
 
 macro_rules! integer_order {
@@ -31,13 +63,30 @@ macro_rules! integer_order {
                 key
             }
             #[inline(always)]
-            fn rank(self) -> Self::Key {
-                self
+            fn rank(self) -> u64 {
+                self.digits()
             }
         }
     )*};
 }
-integer_order! { bool u8 i32 i64 }
+integer_order! { u8 i32 i64 }
+
+impl Ordered for bool {
+    type Key = u8;
+
+    #[inline(always)]
+    fn key(self) -> u8 {
+        self.into()
+    }
+    #[inline(always)]
+    fn from_key(key: u8) -> bool {
+        key != 0
+    }
+    #[inline(always)]
+    fn rank(self) -> u64 {
+        self.into()
+    }
+}
 
 macro_rules! float_order {
     ($($type:ty, $signed:ty, $unsigned:ty;)*) => {$(
@@ -59,10 +108,10 @@ macro_rules! float_order {
                 Self::from_bits(flipped(key) as $unsigned)
             }
             #[inline(always)]
-            fn rank(self) -> Self::Key {
+            fn rank(self) -> u64 {
                 // The key of -0.0 is just below that of 0.0.
                 let key = self.key();
-                if key == -1 { 0 } else { key }
+                if key == -1 { 0 } else { key }.digits()
             }
         }
 
@@ -105,5 +154,6 @@ mod tests {
         assert!((-f64::NAN).key() > f64::INFINITY.key());
         assert_eq!((-0.0f64).rank(), 0.0f64.rank());
         assert!((-5e-324f64).rank() < (-0.0f64).rank());
+        assert!((-1i32).rank() < 0i32.rank() && i64::MIN.rank() < (-1i64).rank());
     }
 }

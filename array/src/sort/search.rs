@@ -1,8 +1,7 @@
 //! Places in sorted arrays.
 
-use super::order::Ordered;
+use super::ranks;
 use crate::array::Array;
-use crate::dtype::with_dtype;
 use crate::error::{Result, bail};
 use crate::promote::promote;
 
@@ -52,24 +51,19 @@ pub fn searchsorted(
         bail!(Value, "sorter.size must equal a.size");
     }
     let dtype = promote(array.dtype(), values.dtype());
-    with_dtype!(dtype, T => {
-        let mut keys: Vec<_> = array.to_vec::<T>()?.into_iter().map(|x| x.rank()).collect();
-        if let Some(order) = order {
-            let picked = order.iter().map(|&i| usize::try_from(i).ok().and_then(|i| keys.get(i)));
-            match picked.map(|key| key.copied()).collect() {
-                Some(sorted) => keys = sorted,
-                None => bail!(Value, "Sorter index out of range."),
-            }
+    let mut keys = ranks(&array.cast(dtype)?)?;
+    if let Some(order) = order {
+        let picked = order.iter().map(|&i| keys.get(usize::try_from(i).ok()?).copied());
+        match picked.collect() {
+            Some(sorted) => keys = sorted,
+            None => bail!(Value, "Sorter index out of range."),
         }
-        let places = values.to_vec::<T>()?.into_iter().map(|value| {
-            let value = value.rank();
-            match side {
-                Side::Left => keys.partition_point(|key| key.lt(&value)) as i64,
-                Side::Right => keys.partition_point(|key| key.le(&value)) as i64,
-            }
-        });
-        Array::from_vec(places.collect(), values.shape())
-    })
+    }
+    let places = ranks(&values.cast(dtype)?)?.into_iter().map(|value| match side {
+        Side::Left => keys.partition_point(|&key| key < value) as i64,
+        Side::Right => keys.partition_point(|&key| key <= value) as i64,
+    });
+    Array::from_vec(places.collect(), values.shape())
 }
 
 /// The number of the bin that holds each element: `np.digitize`.
@@ -77,7 +71,7 @@ pub fn searchsorted(
 /// # Errors
 /// [`crate::Error::Value`] when the bins neither rise nor fall.
 pub fn digitize(values: &Array, bins: &Array, right: bool) -> Result<Array> {
-    let edges = super::ranks(bins)?;
+    let edges = ranks(bins)?;
     let side = if right { Side::Left } else { Side::Right };
     if edges.is_sorted() {
         return searchsorted(bins, values, side, None);

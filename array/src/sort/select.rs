@@ -1,12 +1,18 @@
 //! The k-th smallest without sorting.
 
 use super::order::Ordered;
+use super::tally::Tally;
 use crate::blocks;
 use crate::error::Result;
 use crate::lanes::Lanes;
 
 /// Rearranges so that each of the places `kth` holds what sorting would put there.
 pub(crate) fn partition_at<K: Ord>(keys: &mut [K], kth: &[usize]) {
+    /// So few are sorted in no time.
+    const FEW: usize = 16;
+    if keys.len() <= FEW {
+        return keys.sort_unstable();
+    }
     let mut kth = kth.to_vec();
     kth.sort_unstable();
     kth.dedup();
@@ -32,8 +38,8 @@ fn partition_between<K: Ord>(keys: &mut [K], kth: &[usize], start: usize) {
 /// One lane, of which single elements of the sorted order can be asked for.
 pub(crate) struct Selector<T: Ordered> {
     keys: Vec<T::Key>,
-    /// For types of few values: how often each occurs.
-    counts: Option<Vec<usize>>,
+    /// In place of the keys of types that have few values.
+    tally: Option<Tally>,
     nans: usize,
 }
 
@@ -51,8 +57,7 @@ impl<T: Ordered> Selector<T> {
         /// From this length on counting bytes is quicker.
         const LONG: usize = 512;
         let counted = T::DTYPE.itemsize() == 1 && lanes.length >= LONG;
-        let mut selector =
-            Selector { keys: Vec::new(), counts: counted.then(|| vec![0; 256]), nans: 0 };
+        let mut selector = Selector { keys: Vec::new(), tally: counted.then(Tally::new), nans: 0 };
         if lanes.length < SHORT {
             let mut values = lanes.values::<T>()?;
             return super::for_lanes(&mut values, lanes.length, |lane| {
@@ -74,18 +79,15 @@ impl<T: Ordered> Selector<T> {
 
     fn clear(&mut self) {
         self.keys.clear();
-        if let Some(counts) = &mut self.counts {
-            counts.fill(0);
+        if let Some(tally) = &mut self.tally {
+            tally.clear();
         }
         self.nans = 0;
     }
 
     fn add(&mut self, values: &[T]) {
-        if let Some(counts) = &mut self.counts {
-            for value in values {
-                counts[value.to_i64() as usize] += 1;
-            }
-            return;
+        if let Some(tally) = &mut self.tally {
+            return tally.add(values);
         }
         self.keys.extend(values.iter().map(|value| value.key()));
         self.nans += values.iter().filter(|value| value.is_nan()).count();
@@ -98,27 +100,21 @@ impl<T: Ordered> Selector<T> {
 
     /// How many elements there are, NaN included.
     pub fn len(&self) -> usize {
-        match &self.counts {
-            Some(counts) => counts.iter().sum(),
-            None => self.keys.len(),
-        }
+        self.tally.as_ref().map_or(self.keys.len(), Tally::len)
     }
 
     /// Makes ready for [`Selector::get`] of these places.
     pub fn select(&mut self, kth: &[usize]) {
-        partition_at(&mut self.keys, if self.counts.is_some() { &[] } else { kth });
+        if self.tally.is_none() {
+            partition_at(&mut self.keys, kth);
+        }
     }
 
     /// The element at a place of the sorted order. NaN are behind all others.
     pub fn get(&self, place: usize) -> T {
-        let Some(counts) = &self.counts else {
-            return T::from_key(self.keys[place]);
-        };
-        let mut before = 0;
-        let value = counts.iter().position(|count| {
-            before += count;
-            before > place
-        });
-        T::from_i64(value.unwrap_or(0) as i64)
+        match &self.tally {
+            Some(tally) => T::from_i64(tally.get(place)),
+            None => T::from_key(self.keys[place]),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Arrays as sets.
 
 use super::order::Ordered;
+use super::ranks;
 use super::unique::{unique, unique_values};
 use crate::array::Array;
 use crate::dtype::{DType, Element as _, with_dtype};
@@ -13,9 +14,9 @@ use crate::promote::promote;
 /// [`crate::Error::Memory`], [`crate::Error::Interrupted`].
 pub fn isin(array: &Array, test: &Array, invert: bool) -> Result<Array> {
     let dtype = promote(array.dtype(), test.dtype());
+    let mut test = ranks(&test.cast(dtype)?)?;
+    test.sort_unstable();
     with_dtype!(dtype, T => {
-        let mut test: Vec<_> = test.to_vec::<T>()?.into_iter().map(|x| x.rank()).collect();
-        test.sort_unstable();
         let among = array.to_vec::<T>()?.into_iter().map(|value| {
             // NaN equals nothing.
             (!value.is_nan() && test.binary_search(&value.rank()).is_ok()) != invert

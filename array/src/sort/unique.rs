@@ -3,9 +3,11 @@
 use std::cmp::Ordering;
 
 use super::order::Ordered;
-use super::{argsort, flat, ranks, sort};
+use super::tally::Tally;
+use super::{Sorter, argsort, flat, ranks};
 use crate::array::{Array, normalize_axis};
-use crate::dtype::with_dtype;
+use crate::blocks;
+use crate::dtype::{Element as _, with_dtype};
 use crate::error::Result;
 use crate::lanes::{Lanes, from_lanes};
 
@@ -38,7 +40,17 @@ pub fn unique(array: &Array, axis: Option<i64>) -> Result<Unique> {
 /// [`crate::Error::Memory`], [`crate::Error::Interrupted`].
 pub fn unique_values(array: &Array) -> Result<Array> {
     with_dtype!(array.dtype(), T => {
-        let mut values = sort(array, None)?.to_vec::<T>()?;
+        if T::DTYPE.itemsize() == 1 {
+            let mut tally = Tally::new();
+            blocks::visit::<T>(array, &mut |block| {
+                tally.add(block);
+                Ok(())
+            })?;
+            let present = tally.counts().filter(|&(_, count)| count > 0);
+            return Ok(Array::vector(present.map(|(value, _)| T::from_i64(value)).collect()));
+        }
+        let mut values = array.to_vec::<T>()?;
+        Sorter::default().sort(&mut values)?;
         values.dedup_by_key(|value| value.rank());
         Ok(Array::vector(values))
     })

@@ -1,9 +1,11 @@
-//! Differences, slopes, integrals and interpolation.
+//! Differences, integrals and interpolation.
 
 use crate::array::Array;
+use crate::blocks;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::join::concatenate;
+use crate::promote::Operand;
 use crate::reduce::{Options, Reduction, reduce};
 use crate::sort::argsort;
 use crate::ufunc::{Binary, map2};
@@ -70,7 +72,9 @@ pub fn ediff1d(array: &Array, to_begin: Option<&Array>, to_end: Option<&Array>) 
     let mut parts = Vec::new();
     for (name, value, before) in [("to_begin", to_begin, true), ("to_end", to_end, false)] {
         if !before {
-            parts.push(diff(&flat, 1, -1, None, None)?);
+            let length = flat.size().saturating_sub(1);
+            let next = flat.slice_axis(0, flat.size() - length, length);
+            parts.push(map2(Binary::Subtract, next, flat.slice_axis(0, 0, length))?);
         }
         let Some(value) = value else { continue };
         if !crate::cast::can_cast_same_kind(value.dtype(), flat.dtype()) {
@@ -84,148 +88,12 @@ pub fn ediff1d(array: &Array, to_begin: Option<&Array>, to_end: Option<&Array>) 
     concatenate(&parts, Some(0), None)
 }
 
-/// The distances of samples along an axis.
-#[derive(Clone, Debug)]
-pub enum Spacing {
-    /// The same for all.
-    Step(f64),
-    /// From the samples' coordinates.
-    Coordinates(Array),
-}
-
-/// Slopes along axes (all for `None`) by central differences: `np.gradient`. There is a
-/// spacing for each axis, one for all, or none for steps of one.
-///
-/// # Errors
-/// [`crate::Error::Value`] for too few samples or coordinates that do not fit,
-/// [`crate::Error::Type`] for another number of spacings, [`crate::Error::Axis`].
-pub fn gradient(
-    array: &Array,
-    spacing: &[Spacing],
-    axes: Option<&[i64]>,
-    edge_order: usize,
-) -> Result<Vec<Array>> {
-    let axes: Vec<usize> = match axes {
-        None => (0..array.ndim()).collect(),
-        Some(axes) => crate::shape::normalize_axes(axes, array.ndim(), "repeated axis")?,
-    };
-    let spacing: Vec<Spacing> = match spacing {
-        [] => vec![Spacing::Step(1.0); axes.len()],
-        [Spacing::Step(step)] => vec![Spacing::Step(*step); axes.len()],
-        _ if spacing.len() == axes.len() => spacing.to_vec(),
-        _ => bail!(Type, "invalid number of arguments"),
-    };
-    if edge_order > 2 {
-        bail!(Value, "'edge_order' greater than 2 not supported");
-    }
-    let array = if array.dtype().is_float() { array.clone() } else { array.cast(DType::F64)? };
-    let gradients = axes.iter().zip(spacing).map(|(&axis, spacing)| {
-        if array.shape()[axis] < edge_order + 1 {
-            bail!(
-                Value,
-                "Shape of array too small to calculate a numerical gradient, at least \
-                 (edge_order + 1) elements are required."
-            );
-        }
-        slopes(&array, axis, steps(&array, axis, &spacing)?, edge_order)
-    });
-    gradients.collect()
-}
-
-/// Distances between neighbours; one value when all are equal.
-fn steps(array: &Array, axis: usize, spacing: &Spacing) -> Result<Vec<f64>> {
-    let coordinates = match spacing {
-        Spacing::Step(step) => return Ok(vec![*step]),
-        Spacing::Coordinates(coordinates) => coordinates,
-    };
-    if coordinates.ndim() != 1 {
-        bail!(Value, "distances must be either scalars or 1d");
-    }
-    if coordinates.size() != array.shape()[axis] {
-        bail!(Value, "when 1d, distances must match the length of the corresponding dimension");
-    }
-    let values = coordinates.to_vec::<f64>()?;
-    let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    match steps.first() {
-        Some(&first) if steps.iter().all(|&step| step == first) => Ok(vec![first]),
-        _ => Ok(steps),
-    }
-}
-
-fn slopes(f: &Array, axis: usize, steps: Vec<f64>, edge_order: usize) -> Result<Array> {
-    let n = f.shape()[axis];
-    let out = Array::zeros(f.shape(), f.dtype())?;
-    let at = |i: usize| f.slice_axis(axis, i, 1);
-    let put = |start: usize, values: Array| {
-        out.slice_axis(axis, start, values.shape()[axis]).fill_from(&values)
-    };
-    let sum = |terms: &[(f64, Array)]| -> Result<Array> {
-        let mut total: Option<Array> = None;
-        for (factor, values) in terms {
-            let term = map2(Binary::Multiply, *factor, values)?;
-            total = Some(match total {
-                None => term,
-                Some(total) => map2(Binary::Add, total, term)?,
-            });
-        }
-        match total {
-            Some(total) => Ok(total),
-            None => bail!(Value, "no terms"),
-        }
-    };
-    if n > 2 {
-        let [before, here, behind] = [0, 1, 2].map(|start| f.slice_axis(axis, start, n - 2));
-        if let [step] = steps[..] {
-            let change = map2(Binary::Subtract, behind, before)?;
-            put(1, map2(Binary::Divide, change, 2.0 * step)?)?;
-        } else {
-            let mut shape = vec![1; f.ndim()];
-            shape[axis] = n - 2;
-            let factors = |of: fn(f64, f64) -> f64| {
-                Array::from_vec(steps.windows(2).map(|d| of(d[0], d[1])).collect(), &shape)
-            };
-            let a = factors(|d1, d2| -d2 / (d1 * (d1 + d2)))?;
-            let b = factors(|d1, d2| (d2 - d1) / (d1 * d2))?;
-            let c = factors(|d1, d2| d1 / (d2 * (d1 + d2)))?;
-            let first = map2(Binary::Multiply, a, before)?;
-            let second = map2(Binary::Multiply, b, here)?;
-            let third = map2(Binary::Multiply, c, behind)?;
-            put(1, map2(Binary::Add, map2(Binary::Add, first, second)?, third)?)?;
-        }
-    }
-    let (first, last) = (steps[0], steps[steps.len() - 1]);
-    if edge_order == 1 {
-        for (to, i, step) in [(0, 0, first), (n - 1, n - 2, last)] {
-            let change = map2(Binary::Subtract, at(i + 1), at(i))?;
-            put(to, map2(Binary::Divide, change, step)?)?;
-        }
-        return Ok(out);
-    }
-    let (start, end) = if steps.len() == 1 {
-        let step = first;
-        ([-1.5 / step, 2.0 / step, -0.5 / step], [0.5 / step, -2.0 / step, 1.5 / step])
-    } else {
-        let (d1, d2) = (steps[0], steps[1]);
-        let (e1, e2) = (steps[n - 3], steps[n - 2]);
-        (
-            [-(2.0 * d1 + d2) / (d1 * (d1 + d2)), (d1 + d2) / (d1 * d2), -d1 / (d2 * (d1 + d2))],
-            [e2 / (e1 * (e1 + e2)), -(e2 + e1) / (e1 * e2), (2.0 * e2 + e1) / (e2 * (e1 + e2))],
-        )
-    };
-    for (to, from, factors) in [(0, 0, start), (n - 1, n - 3, end)] {
-        let terms: Vec<(f64, Array)> =
-            factors.into_iter().enumerate().map(|(i, factor)| (factor, at(from + i))).collect();
-        put(to, sum(&terms)?)?;
-    }
-    Ok(out)
-}
-
 /// The integral along an axis by the trapezoidal rule, over steps of `dx` or the
 /// coordinates `x`: `np.trapezoid`.
 ///
 /// # Errors
 /// [`crate::Error::Value`] for shapes that do not fit, [`crate::Error::Axis`].
-pub fn trapezoid(y: &Array, x: Option<&Array>, dx: f64, axis: i64) -> Result<Array> {
+pub fn trapezoid(y: &Array, x: Option<&Array>, dx: &Operand, axis: i64) -> Result<Array> {
     let axis = y.axis(axis)?;
     let length = y.shape()[axis].saturating_sub(1);
     let sums = map2(
@@ -234,7 +102,7 @@ pub fn trapezoid(y: &Array, x: Option<&Array>, dx: f64, axis: i64) -> Result<Arr
         y.slice_axis(axis, 0, length),
     )?;
     let weighted = match x {
-        None => map2(Binary::Multiply, dx, sums)?,
+        None => map2(Binary::Multiply, dx.clone(), sums)?,
         Some(x) if x.ndim() == 1 => {
             let steps = diff(x, 1, -1, None, None)?;
             let mut shape = vec![1i64; y.ndim()];
@@ -261,68 +129,93 @@ pub fn interp(
     right: Option<f64>,
     period: Option<f64>,
 ) -> Result<Array> {
-    let mut x_values = x.to_vec::<f64>()?;
-    let (mut xp_values, mut fp_values) = (xp.to_vec::<f64>()?, fp.to_vec::<f64>()?);
+    if xp.ndim() != 1 || fp.ndim() != 1 {
+        let text = match period {
+            Some(_) => "Data points must be 1-D sequences",
+            None if xp.ndim() == 0 || fp.ndim() == 0 => {
+                "object of too small depth for desired array"
+            }
+            None => "object too deep for desired array",
+        };
+        bail!(Value, "{text}");
+    }
+    if xp.size() != fp.size() {
+        bail!(Value, "fp and xp are not of the same length.");
+    }
+    if xp.is_empty() {
+        bail!(Value, "array of sample points is empty");
+    }
+    let mut x = x.cast(DType::F64)?;
+    let (mut xp, mut fp) = (xp.to_vec::<f64>()?, fp.to_vec::<f64>()?);
     if let Some(period) = period {
         if period == 0.0 {
             bail!(Value, "period must be a non-zero value");
         }
         let period = period.abs();
-        if xp.ndim() != 1 || fp.ndim() != 1 {
-            bail!(Value, "Data points must be 1-D sequences");
-        }
-        if xp_values.len() != fp_values.len() {
-            bail!(Value, "fp and xp are not of the same length");
-        }
-        let wrap = |values: &mut Vec<f64>| {
-            for value in values {
-                *value = value.rem_euclid(period);
-            }
-        };
-        wrap(&mut x_values);
-        wrap(&mut xp_values);
-        let order = argsort(&Array::vector(xp_values.clone()), None)?.to_vec::<i64>()?;
-        let sorted = |values: &[f64]| order.iter().map(|&i| values[i as usize]).collect();
-        (xp_values, fp_values) = (sorted(&xp_values), sorted(&fp_values));
-        if let (Some(&first), Some(&last)) = (xp_values.first(), xp_values.last()) {
-            let (first_value, last_value) = (fp_values[0], fp_values[fp_values.len() - 1]);
-            xp_values.insert(0, last - period);
-            xp_values.push(first + period);
-            fp_values.insert(0, last_value);
-            fp_values.push(first_value);
-        }
+        x = map2(Binary::Remainder, x, period)?;
+        let wrapped = map2(Binary::Remainder, Array::vector(xp), period)?;
+        let order = argsort(&wrapped, None)?.to_vec::<i64>()?;
+        let wrapped = wrapped.to_vec::<f64>()?;
+        // One more point before the first and behind the last.
+        let end = order.len() - 1;
+        let around = std::iter::once(&order[end]).chain(&order).chain(&order[..1]);
+        (xp, fp) = around.map(|&i| (wrapped[i as usize], fp[i as usize])).unzip();
+        xp[0] -= period;
+        xp[end + 2] += period;
     }
-    let (Some(&first), Some(&last)) = (fp_values.first(), fp_values.last()) else {
-        bail!(Value, "array of sample points is empty");
-    };
-    if xp_values.len() != fp_values.len() {
-        bail!(Value, "fp and xp are not of the same length.");
+    let line = Polyline::new(xp, fp, left, right);
+    let out = Array::zeros(x.shape(), DType::F64)?;
+    blocks::map([&x], &out, &mut |[x]: [&[f64]; 1], out: &mut [f64]| {
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out = line.at(x);
+        }
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// A piecewise linear function through at least one point.
+struct Polyline {
+    xp: Vec<f64>,
+    fp: Vec<f64>,
+    /// Of each piece.
+    slopes: Vec<f64>,
+    left: f64,
+    right: f64,
+}
+
+impl Polyline {
+    fn new(xp: Vec<f64>, fp: Vec<f64>, left: Option<f64>, right: Option<f64>) -> Polyline {
+        let slope = |i: usize| (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]);
+        let slopes = (0..xp.len() - 1).map(slope).collect();
+        let (left, right) = (left.unwrap_or(fp[0]), right.unwrap_or(fp[fp.len() - 1]));
+        Polyline { xp, fp, slopes, left, right }
     }
-    let (left, right) = (left.unwrap_or(first), right.unwrap_or(last));
-    let end = xp_values.len() - 1;
-    let value = |x: f64| {
+
+    fn at(&self, x: f64) -> f64 {
+        let Polyline { xp, fp, slopes, .. } = self;
+        let end = xp.len() - 1;
         if x.is_nan() {
             return x;
         }
-        if x < xp_values[0] {
-            return left;
+        if x < xp[0] {
+            return self.left;
         }
-        if x > xp_values[end] {
-            return right;
+        if x > xp[end] {
+            return self.right;
         }
-        let j = xp_values.partition_point(|&xp| xp <= x) - 1;
-        if j == end || xp_values[j] == x {
-            return fp_values[j];
+        let i = xp.partition_point(|&xp| xp <= x).max(1) - 1;
+        if i == end || xp[i] == x {
+            return fp[i];
         }
-        let slope = (fp_values[j + 1] - fp_values[j]) / (xp_values[j + 1] - xp_values[j]);
-        let mut value = slope * (x - xp_values[j]) + fp_values[j];
-        if value.is_nan() {
-            value = slope * (x - xp_values[j + 1]) + fp_values[j + 1];
-            if value.is_nan() && fp_values[j] == fp_values[j + 1] {
-                value = fp_values[j];
-            }
+        let from = |i: usize, slope: f64| slope * (x - xp[i]) + fp[i];
+        let value = from(i, slopes[i]);
+        if !value.is_nan() {
+            return value;
         }
-        value
-    };
-    Array::from_vec(x_values.into_iter().map(value).collect(), x.shape())
+        match from(i + 1, slopes[i]) {
+            value if value.is_nan() && fp[i] == fp[i + 1] => fp[i],
+            value => value,
+        }
+    }
 }

@@ -141,66 +141,8 @@ struct Point {
     weight: Option<f64>,
 }
 
-/// The quantiles `q`, in [0, 1], along axes (all for `None`). The result has the
-/// dimensions of `q` first. NaN where there is a NaN.
-///
-/// # Errors
-/// [`Error::Value`] for a `q` outside, [`Error::Axis`], [`Error::Type`] when `bool`
-/// would have to be interpolated, [`Error::Index`] when there is nothing.
-pub fn quantile(
-    array: &Array,
-    q: &Operand,
-    axes: Option<&[i64]>,
-    method: QuantileMethod,
-    keepdims: bool,
-) -> Result<Array> {
-    Quantiles::new(q, method, 1.0)?.of(array, axes, keepdims, false)
-}
-
-/// As [`quantile`] with `q` in percent.
-///
-/// # Errors
-/// As [`quantile`].
-pub fn percentile(
-    array: &Array,
-    q: &Operand,
-    axes: Option<&[i64]>,
-    method: QuantileMethod,
-    keepdims: bool,
-) -> Result<Array> {
-    Quantiles::new(q, method, 100.0)?.of(array, axes, keepdims, false)
-}
-
-/// As [`quantile`], of what is not NaN.
-///
-/// # Errors
-/// As [`quantile`].
-pub fn nanquantile(
-    array: &Array,
-    q: &Operand,
-    axes: Option<&[i64]>,
-    method: QuantileMethod,
-    keepdims: bool,
-) -> Result<Array> {
-    Quantiles::new(q, method, 1.0)?.of(array, axes, keepdims, true)
-}
-
-/// As [`percentile`], of what is not NaN.
-///
-/// # Errors
-/// As [`quantile`].
-pub fn nanpercentile(
-    array: &Array,
-    q: &Operand,
-    axes: Option<&[i64]>,
-    method: QuantileMethod,
-    keepdims: bool,
-) -> Result<Array> {
-    Quantiles::new(q, method, 100.0)?.of(array, axes, keepdims, true)
-}
-
-/// The quantiles asked for.
-struct Quantiles {
+/// Quantiles that can be asked of any array: `np.quantile` and its kin.
+pub struct Quantiles {
     q: Vec<f64>,
     shape: Vec<usize>,
     /// Their type; `None` for a Python number.
@@ -209,63 +151,64 @@ struct Quantiles {
 }
 
 impl Quantiles {
-    fn new(q: &Operand, method: QuantileMethod, whole: f64) -> Result<Quantiles> {
-        let percent = whole != 1.0;
+    /// Given as fractions, in [0, 1].
+    ///
+    /// # Errors
+    /// [`Error::Value`] for one outside, or for more than two dimensions of them.
+    pub fn fractions(q: &Operand, method: QuantileMethod) -> Result<Quantiles> {
+        // Integers stay integers.
         let dtype = match q {
-            Operand::Weak(Weak::Int(_) | Weak::Bool(_)) if !percent => Some(DType::I64),
+            Operand::Weak(Weak::Int(_) | Weak::Bool(_)) => Some(DType::I64),
             Operand::Weak(_) => None,
-            Operand::Array(q) if percent && !q.dtype().is_float() => Some(DType::F64),
             Operand::Array(q) => Some(q.dtype()),
         };
+        let quantiles = Quantiles::new(q, method, dtype, 1.0)?;
+        quantiles.checked("Quantiles must be in the range [0, 1]")
+    }
+
+    /// Given in percent.
+    ///
+    /// # Errors
+    /// As [`Quantiles::fractions`].
+    pub fn percents(q: &Operand, method: QuantileMethod) -> Result<Quantiles> {
+        let dtype = match q {
+            Operand::Weak(_) => None,
+            Operand::Array(q) if q.dtype().is_float() => Some(q.dtype()),
+            Operand::Array(_) => Some(DType::F64),
+        };
+        let quantiles = Quantiles::new(q, method, dtype, 100.0)?;
+        quantiles.checked("Percentiles must be in the range [0, 100]")
+    }
+
+    fn new(
+        q: &Operand,
+        method: QuantileMethod,
+        dtype: Option<DType>,
+        whole: f64,
+    ) -> Result<Quantiles> {
         let array = q.to_array(q.dtype())?;
         let round = rounding(dtype.unwrap_or(DType::F64));
-        let q: Vec<f64> = array.to_vec()?;
-        let q: Vec<f64> = q.into_iter().map(|q| round(q / whole)).collect();
-        if !q.iter().all(|q| (0.0..=1.0).contains(q)) {
-            if percent {
-                bail!(Value, "Percentiles must be in the range [0, 100]");
-            }
-            bail!(Value, "Quantiles must be in the range [0, 1]");
-        }
-        if array.ndim() > 2 {
-            bail!(Value, "q must be a scalar or 1d");
-        }
+        let q = array.to_vec::<f64>()?.into_iter().map(|q| round(q / whole)).collect();
         Ok(Quantiles { q, shape: array.shape().to_vec(), dtype, method })
     }
 
-    /// The type of results, and of whether elements are taken as they are.
-    fn result_type(&self, array: DType) -> Result<(DType, bool)> {
-        let whole = self.dtype.is_some_and(|dtype| !dtype.is_float());
-        if matches!(self.method, InvertedCdf | ClosestObservation | Lower | Higher | Nearest)
-            || self.method == Linear && whole
-        {
-            return Ok((array, true));
+    fn checked(self, outside: &str) -> Result<Quantiles> {
+        if !self.q.iter().all(|q| (0.0..=1.0).contains(q)) {
+            bail!(Value, "{outside}");
         }
-        if array == DType::Bool {
-            bail!(
-                Type,
-                "numpy boolean subtract, the `-` operator, is not supported, use the \
-                 bitwise_xor, the `^` operator, or the logical_xor function instead."
-            );
+        if self.shape.len() > 2 {
+            bail!(Value, "q must be a scalar or 1d");
         }
-        let dtype = match self.dtype {
-            None if array.is_float() => array,
-            // With integers these methods stay among integers.
-            Some(dtype)
-                if !whole
-                    || matches!(
-                        self.method,
-                        AveragedInvertedCdf | InterpolatedInvertedCdf | Weibull
-                    ) =>
-            {
-                promote(array, dtype)
-            }
-            _ => DType::F64,
-        };
-        Ok((dtype, false))
+        Ok(self)
     }
 
-    fn of(
+    /// The quantiles of an array along axes (all for `None`). The result has the dimensions of
+    /// `q` first. NaN where there is a NaN, unless they are to be skipped.
+    ///
+    /// # Errors
+    /// [`Error::Axis`], [`Error::Type`] when `bool` would have to be interpolated,
+    /// [`Error::Index`] when there is nothing.
+    pub fn of(
         &self,
         array: &Array,
         axes: Option<&[i64]>,
@@ -301,6 +244,38 @@ impl Quantiles {
                 Array::from_vec(out.into_iter().map(R::from_f64).collect(), &shape)
             })
         })
+    }
+
+    /// The type of results, and of whether elements are taken as they are.
+    fn result_type(&self, array: DType) -> Result<(DType, bool)> {
+        let whole = self.dtype.is_some_and(|dtype| !dtype.is_float());
+        if matches!(self.method, InvertedCdf | ClosestObservation | Lower | Higher | Nearest)
+            || self.method == Linear && whole
+        {
+            return Ok((array, true));
+        }
+        if array == DType::Bool {
+            bail!(
+                Type,
+                "numpy boolean subtract, the `-` operator, is not supported, use the \
+                 bitwise_xor, the `^` operator, or the logical_xor function instead."
+            );
+        }
+        let dtype = match self.dtype {
+            None if array.is_float() => array,
+            // With integers these methods stay among integers.
+            Some(dtype)
+                if !whole
+                    || matches!(
+                        self.method,
+                        AveragedInvertedCdf | InterpolatedInvertedCdf | Weibull
+                    ) =>
+            {
+                promote(array, dtype)
+            }
+            _ => DType::F64,
+        };
+        Ok((dtype, false))
     }
 
     /// `value` of every quantile of every lane, quantile by quantile.

@@ -37,7 +37,7 @@ impl Overlap {
 /// [`crate::Error::Value`] for an empty operand or more than one dimension.
 pub fn convolve(a: &Array, v: &Array, overlap: Overlap) -> Result<Array> {
     let (a, v) = if v.size() > a.size() { (v, a) } else { (a, v) };
-    let (a, v) = (vector(a, "a")?, vector(v, "v")?);
+    let (a, v) = (vector(a, "a cannot be empty")?, vector(v, "v cannot be empty")?);
     correlate(&a, &crate::rearrange::flip(&v, None)?, overlap)
 }
 
@@ -46,7 +46,8 @@ pub fn convolve(a: &Array, v: &Array, overlap: Overlap) -> Result<Array> {
 /// # Errors
 /// As [`convolve`].
 pub fn correlate(a: &Array, v: &Array, overlap: Overlap) -> Result<Array> {
-    let (a, v) = (vector(a, "a")?, vector(v, "v")?);
+    let a = vector(a, "first array argument cannot be empty")?;
+    let v = vector(v, "second array argument cannot be empty")?;
     let swap = v.size() > a.size();
     let dtype = promote(a.dtype(), v.dtype());
     let (long, short) = if swap { (v, a) } else { (a, v) };
@@ -59,9 +60,9 @@ pub fn correlate(a: &Array, v: &Array, overlap: Overlap) -> Result<Array> {
     })
 }
 
-fn vector(array: &Array, name: &str) -> Result<Array> {
+fn vector(array: &Array, if_empty: &str) -> Result<Array> {
     if array.is_empty() {
-        bail!(Value, "{name} cannot be empty");
+        bail!(Value, "{if_empty}");
     }
     if array.ndim() > 1 {
         bail!(Value, "object too deep for desired array");

@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use super::number::{self, Bits, Number, Real, Shift};
 use super::op::{Binary, Unary};
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 
 /// A loop over one block with one operand.
 pub(crate) type Loop1<A, O> = fn(&[A], &mut [O]);
@@ -133,7 +133,10 @@ pub(crate) fn bits1<T: Bits>(op: Unary) -> Option<Loop1<T, T>> {
 pub(crate) fn number2<T: Number>(op: Binary) -> Option<Loop2<T, T>> {
     Some(match op {
         Binary::Add => loop2!(T::add),
+        // Of the quotients only those of bytes go into vectors.
+        Binary::FloorDivide if T::DTYPE == DType::U8 => loop2!(T::floor_divide),
         Binary::FloorDivide => plain2!(T::floor_divide),
+        Binary::Fmod | Binary::Remainder if T::DTYPE == DType::U8 => loop2!(T::fmod),
         Binary::Fmod => plain2!(T::fmod),
         // Numbers without NaN; those of floats are in `real2`.
         Binary::Maximum | Binary::Fmax => loop2!(number::maximum),

@@ -45,8 +45,31 @@ pub(crate) fn fmax<T: Element>(a: T, b: T) -> T {
     if a >= b || b.is_nan() { a } else { b }
 }
 
+/// The quotient, rounded down; what `floor_divide` gives.
+macro_rules! rounded_down {
+    ($type:ty) => {
+        |a: $type, b: $type| {
+            if b == 0 {
+                return 0;
+            }
+            let quotient = a.wrapping_div(b);
+            let uneven = quotient.wrapping_mul(b) != a;
+            if uneven && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+        }
+    };
+}
+
+/// The same of bytes, which is exact in `float32`: there vectors can be divided.
+#[inline(always)]
+fn byte_quotient(a: u8, b: u8) -> u8 {
+    let quotient = f32::from(a) / f32::from(b.max(1));
+    // SAFETY: it is at most 255.
+    let whole = unsafe { quotient.to_int_unchecked::<i32>() } as u8;
+    if b == 0 { 0 } else { whole }
+}
+
 macro_rules! integer {
-    ($($type:ty)*) => {$(
+    ($($type:ty, $quotient:expr, $rest:expr;)*) => {$(
         #[allow(unused_comparisons)]
         impl Number for $type {
             #[inline(always)]
@@ -63,12 +86,7 @@ macro_rules! integer {
             }
             #[inline(always)]
             fn floor_divide(self, other: Self) -> Self {
-                if other == 0 {
-                    return 0;
-                }
-                let quotient = self.wrapping_div(other);
-                let uneven = quotient.wrapping_mul(other) != self;
-                if uneven && (self < 0) != (other < 0) { quotient - 1 } else { quotient }
+                $quotient(self, other)
             }
             #[inline(always)]
             fn remainder(self, other: Self) -> Self {
@@ -77,7 +95,7 @@ macro_rules! integer {
             }
             #[inline(always)]
             fn fmod(self, other: Self) -> Self {
-                if other == 0 { 0 } else { self.wrapping_rem(other) }
+                $rest(self, other)
             }
             #[inline(always)]
             fn power(self, other: Self) -> Self {
@@ -116,7 +134,11 @@ macro_rules! integer {
     )*};
 }
 
-integer!(u8 i32 i64);
+integer! {
+    u8, byte_quotient, |a: u8, b: u8| if b == 0 { 0 } else { a - byte_quotient(a, b) * b };
+    i32, rounded_down!(i32), |a: i32, b: i32| if b == 0 { 0 } else { a.wrapping_rem(b) };
+    i64, rounded_down!(i64), |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_rem(b) };
+}
 
 /// `float32` and `float64`; `float16` is computed as `float32`.
 pub(crate) trait Real: Number {
@@ -433,7 +455,12 @@ mod tests {
         assert_eq!([7i64, -7, 7, -7].map(|a| a.floor_divide(2)), [3, -4, 3, -4]);
         assert_eq!([7i32, -7].map(|a| a.remainder(-3)), [-2, -1]);
         assert_eq!(i32::MIN.floor_divide(-1), i32::MIN);
-        assert_eq!(5u8.floor_divide(0), 0);
+        assert_eq!((5u8.floor_divide(0), 5u8.remainder(0)), (0, 0));
+        for a in 0..=u8::MAX {
+            for b in 1..=u8::MAX {
+                assert_eq!((a.floor_divide(b), a.remainder(b)), (a / b, a % b));
+            }
+        }
         assert_eq!((-7.5f64).floor_divide(2.0), -4.0);
         assert_eq!((-7.5f64).remainder(2.0), 0.5);
         assert_eq!(1.0f64.floor_divide(0.1), 9.0);

@@ -4,6 +4,7 @@ mod choose;
 mod creation;
 mod math;
 mod reduce;
+mod samples;
 mod shape;
 mod sort;
 mod stats;
@@ -27,5 +28,7 @@ pub(crate) const TABLES: &[&[Entry]] = &[
     reduce::CUMULATIVE,
     sort::SORT,
     sort::SETS,
-    stats::STATS,
+    stats::MEDIANS,
+    stats::QUANTILES,
+    samples::SAMPLES,
 ];

@@ -751,35 +751,6 @@ def modf(x, /, out=None):
     return copysign(fraction, x)[()], whole[()]
 
 
-def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    """Counts in a grid of bins."""
-    bins = (
-        [bins, bins]
-        if isinstance(bins, (int, integer)) or ndim(bins) == 1 and len(bins) != 2
-        else bins
-    )
-    x, y = asarray(x), asarray(y)
-    edges = [
-        histogram_bin_edges(values, one, None if range is None else range[at])
-        for at, (values, one) in enumerate(zip((x, y), bins))
-    ]
-    places = []
-    inside = ones(x.shape, dtype=bool)
-    for values, edge in zip((x, y), edges):
-        place = searchsorted(edge, values, side="right") - 1
-        place = where(values == edge[-1], len(edge) - 2, place)
-        inside &= (place >= 0) & (place < len(edge) - 1)
-        places.append(place)
-    shape_ = (len(edges[0]) - 1, len(edges[1]) - 1)
-    flat = places[0][inside] * shape_[1] + places[1][inside]
-    weights = None if weights is None else asarray(weights)[inside]
-    counts = bincount(flat, weights, minlength=shape_[0] * shape_[1]).reshape(shape_).astype(float)
-    if density:
-        area = outer(diff(edges[0]), diff(edges[1]))
-        counts = counts / area / counts.sum()
-    return counts, edges[0], edges[1]
-
-
 def tril_indices(n, k=0, m=None):
     """Indices of the lower triangle."""
     return nonzero(tri(n, m, k=k, dtype=bool))
