@@ -69,7 +69,6 @@ make_runtimes() {
   cp "$ROOT"/tests/runtimes/package{,-lock}.json "$RUNTIMES"
   npm ci --prefix "$RUNTIMES" --ignore-scripts --no-audit --no-fund </dev/null
   node "$RUNTIMES/node_modules/@anthropic-ai/claude-code/install.cjs" </dev/null
-  chmod +x "$RUNTIMES"/node_modules/{@openai/codex,codex-newest}/bin/codex.js
   runtimes_stamp >"$RUNTIMES/.stamp"
 }
 
