@@ -1,5 +1,7 @@
 //! Copies and conversions between element types.
 
+use multiversion::multiversion;
+
 use crate::array::{Array, c_strides};
 use crate::blocks;
 use crate::dtype::{DType, Element, with_dtype};
@@ -114,14 +116,19 @@ fn losses<T: Element>(array: &Array, low: f64, high: f64) -> Result<(bool, bool)
     let (low, high) = (T::from_f64(low), T::from_f64(high));
     let (mut beyond, mut infinite) = (false, false);
     blocks::visit(array, &mut |block: &[T]| {
-        let fits = |value: T| (value > low) & (value < high);
-        if !block.iter().fold(true, |all, &value| all & fits(value)) {
+        if !all_between(block, low, high) {
+            let fits = |value: T| value > low && value < high;
             beyond |= block.iter().any(|&value| value.is_finite() && !fits(value));
             infinite |= block.iter().any(|&value| !value.is_finite());
         }
         Ok(())
     })?;
     Ok((beyond, infinite))
+}
+
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn all_between<T: Element>(values: &[T], low: T, high: T) -> bool {
+    values.iter().fold(true, |all, &value| all & (value > low) & (value < high))
 }
 
 /// Converts elements from one place to another: pointer and stride, in elements, of each, and

@@ -1,8 +1,9 @@
 //! Functions of whole lanes: elements along one or several axes, brought together.
 
 use crate::array::{Array, normalize_axis};
-use crate::dtype::Element;
+use crate::dtype::{Element, with_dtype};
 use crate::error::{Result, bail};
+use crate::sort::order::Ordered as _;
 
 /// An array with the axes of an operation moved to the end and merged.
 pub(crate) struct Lanes {
@@ -83,6 +84,16 @@ impl Lanes {
     /// [`crate::Error::Memory`], [`crate::Error::Interrupted`].
     pub fn values<T: Element>(&self) -> Result<Vec<T>> {
         self.moved.to_vec()
+    }
+
+    /// Their ranks in the order of all elements, one lane after the other.
+    ///
+    /// # Errors
+    /// As [`Lanes::values`].
+    pub fn ranks(&self) -> Result<Vec<u64>> {
+        with_dtype!(self.moved.dtype(), T => {
+            Ok(self.values::<T>()?.into_iter().map(|value| value.rank()).collect())
+        })
     }
 
     /// The shape of a result with one value for each lane.

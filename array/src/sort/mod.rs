@@ -143,9 +143,7 @@ pub(crate) fn flat(array: &Array) -> Result<Array> {
 
 /// Each element's place in the order.
 pub(crate) fn ranks(array: &Array) -> Result<Vec<u64>> {
-    with_dtype!(array.dtype(), T => {
-        Ok(array.to_vec::<T>()?.into_iter().map(|value| value.rank()).collect())
-    })
+    Lanes::new(array, Some(&[]))?.ranks()
 }
 
 /// Sorts lanes, with memory that it uses again.
@@ -213,24 +211,20 @@ fn by_lanes(
     if u32::try_from(lanes.length).is_err() {
         return Err(Error::Memory("too many elements to sort by index".to_owned()));
     }
+    let ranks = lanes.ranks()?;
+    let mut lane_ranks = ranks.chunks_exact(lanes.length.max(1));
+    let mut indices = vec![0i64; ranks.len()];
     let mut pairs = Vec::new();
-    with_dtype!(array.dtype(), T => {
-        let values = lanes.values::<T>()?;
-        let mut indices = vec![0i64; values.len()];
-        let mut start = 0;
-        for_lanes(&mut indices, lanes.length, |indices| {
-            let lane = &values[start..start + lanes.length];
-            start += lanes.length;
-            pairs.clear();
-            pairs.extend(lane.iter().map(|value| value.rank()).zip(0u32..));
-            arrange(&mut pairs)?;
-            for (index, &(_, number)) in indices.iter_mut().zip(&pairs) {
-                *index = number.into();
-            }
-            Ok(())
-        })?;
-        from_lanes(indices, lanes.length, array.shape(), at)
-    })
+    for_lanes(&mut indices, lanes.length, |indices| {
+        pairs.clear();
+        pairs.extend(lane_ranks.next().unwrap_or_default().iter().copied().zip(0u32..));
+        arrange(&mut pairs)?;
+        for (index, &(_, number)) in indices.iter_mut().zip(&pairs) {
+            *index = number.into();
+        }
+        Ok(())
+    })?;
+    from_lanes(indices, lanes.length, array.shape(), at)
 }
 
 /// Numbers of elements, which may count from the end.

@@ -1,7 +1,5 @@
 //! Different elements.
 
-use std::cmp::Ordering;
-
 use super::order::Ordered;
 use super::tally::Tally;
 use super::{Sorter, argsort, flat, ranks};
@@ -9,7 +7,8 @@ use crate::array::{Array, normalize_axis};
 use crate::blocks;
 use crate::dtype::{Element as _, with_dtype};
 use crate::error::Result;
-use crate::lanes::{Lanes, from_lanes};
+use crate::lanes::Lanes;
+use crate::rearrange::take;
 
 /// The different elements of an array, or its different slices along an axis, sorted.
 pub struct Unique {
@@ -57,16 +56,11 @@ pub fn unique_values(array: &Array) -> Result<Array> {
 }
 
 fn unique_elements(array: &Array) -> Result<Unique> {
-    let array_flat = flat(array)?;
+    let flat = flat(array)?;
     let order: Vec<usize> =
-        argsort(&array_flat, None)?.to_vec::<i64>()?.into_iter().map(|i| i as usize).collect();
-    let ranks = ranks(&array_flat)?;
-    let groups = Groups::new(&order, |a, b| ranks[a] == ranks[b]);
-    let values = with_dtype!(array.dtype(), T => {
-        let values = array_flat.to_vec::<T>()?;
-        Array::vector(groups.first.iter().map(|&i| values[i]).collect())
-    });
-    groups.unique(values, array.shape())
+        argsort(&flat, None)?.to_vec::<i64>()?.into_iter().map(|i| i as usize).collect();
+    let ranks = ranks(&flat)?;
+    Groups::new(&order, |a, b| ranks[a] == ranks[b]).unique(&flat, 0, array.shape())
 }
 
 fn unique_slices(array: &Array, axis: i64) -> Result<Unique> {
@@ -74,25 +68,14 @@ fn unique_slices(array: &Array, axis: i64) -> Result<Unique> {
     let others: Vec<i64> = (0..array.ndim() as i64).filter(|&a| a != axis as i64).collect();
     let lanes = Lanes::new(array, Some(&others))?;
     let (count, length) = (lanes.count(), lanes.length);
-    with_dtype!(array.dtype(), T => {
-        let values = lanes.values::<T>()?;
-        let row = |i: usize| &values[i * length..][..length];
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by(|&a, &b| {
-            row(a).iter().zip(row(b)).map(|(x, y)| x.rank().cmp(&y.rank()))
-                .find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-        });
-        let groups = Groups::new(&order, |a, b| row(a) == row(b));
-        let picked: Vec<T> = groups.first.iter().flat_map(|&i| row(i).iter().copied()).collect();
-        // Slices lie along the last axis; bring theirs to the front of the others.
-        let different = groups.first.len();
-        let by_slice = Array::from_vec(picked, &[different, length])?;
-        let turned = by_slice.with_layout(vec![length, different], vec![1, length as isize], 0);
-        let mut shape = array.shape().to_vec();
-        shape[axis] = different;
-        let values = from_lanes(turned.to_vec::<T>()?, different, &shape, axis)?;
-        groups.unique(values, &[count])
-    })
+    let ranks = lanes.ranks()?;
+    let row = |i: usize| &ranks[i * length..][..length];
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| row(a).cmp(row(b)));
+    let nan = with_dtype!(array.dtype(), T => T::from_f64(f64::NAN).rank());
+    let holds_nan = |i: usize| array.dtype().is_float() && row(i).contains(&nan);
+    let groups = Groups::new(&order, |a, b| row(a) == row(b) && !holds_nan(a));
+    groups.unique(array, axis, &[count])
 }
 
 /// Runs of equal elements in a sorted order.
@@ -121,10 +104,12 @@ impl Groups {
         groups
     }
 
-    fn unique(self, values: Array, inverse_shape: &[usize]) -> Result<Unique> {
+    /// Of the slices along an axis, of which these are the runs.
+    fn unique(self, array: &Array, axis: usize, inverse_shape: &[usize]) -> Result<Unique> {
+        let index = Array::vector(self.first.into_iter().map(|i| i as i64).collect());
         Ok(Unique {
-            values,
-            index: Array::vector(self.first.into_iter().map(|i| i as i64).collect()),
+            values: take(array, &index, Some(axis as i64), "raise")?,
+            index,
             inverse: Array::from_vec(self.run, inverse_shape)?,
             counts: Array::vector(self.counts),
         })

@@ -22,7 +22,9 @@ pub fn median(array: &Array, axes: Option<&[i64]>, keepdims: bool) -> Result<Arr
             let scalar = if lanes.outer.is_empty() { "scalar " } else { "" };
             warn(Warning::Runtime, &format!("invalid value encountered in {scalar}divide"))?;
         }
-        medians::<T>(&lanes, keepdims, |lane| Ok(if lane.nans() > 0 { 0 } else { lane.len() }))
+        medians::<T>(&lanes, keepdims, &mut |lane| {
+            Ok(if lane.nans() > 0 { 0 } else { lane.len() })
+        })
     })
 }
 
@@ -36,7 +38,7 @@ pub fn nanmedian(array: &Array, axes: Option<&[i64]>, keepdims: bool) -> Result<
         if lanes.length == 0 && lanes.count() > 0 {
             warn(Warning::Runtime, "Mean of empty slice")?;
         }
-        medians::<T>(&lanes, keepdims, |lane| {
+        medians::<T>(&lanes, keepdims, &mut |lane| {
             let length = lane.len() - lane.nans();
             if length == 0 && lane.nans() > 0 {
                 warn(Warning::Runtime, "All-NaN slice encountered")?;
@@ -50,7 +52,8 @@ pub fn nanmedian(array: &Array, axes: Option<&[i64]>, keepdims: bool) -> Result<
 fn medians<T: Middle>(
     lanes: &Lanes,
     keepdims: bool,
-    mut length: impl FnMut(&Selector<T>) -> Result<usize>,
+    // Not generic: one copy of the loops serves both.
+    length: &mut dyn FnMut(&Selector<T>) -> Result<usize>,
 ) -> Result<Array> {
     let mut medians = Vec::with_capacity(lanes.count());
     if lanes.length == 0 {
