@@ -1,0 +1,102 @@
+# Grasps from geometry. The fingers open along the line at right angles to the yaw:
+# at yaw 0 along y. A grasp is (x, y, z, yaw).
+FINGERS = 0.078  # metres the fingers open
+PALM = 0.024  # metres from the grasp's centre up to where the palm begins
+
+
+def yaw_of(direction):
+    """The yaw that opens the fingers along a direction in the plane, the nearest to home."""
+    return (direction - math.pi / 2 + math.pi / 2) % math.pi - math.pi / 2
+
+
+def crowded(points, xyz, yaw):
+    """How many points of other things an open hand would meet there."""
+    c, s = math.cos(yaw + math.pi / 2), math.sin(yaw + math.pi / 2)
+    offset = points - np.array(xyz)
+    across = abs(offset[:, 0] * c + offset[:, 1] * s)
+    beside = abs(offset[:, 1] * c - offset[:, 0] * s)
+    up = offset[:, 2]
+    fingers = (across > 0.025) & (across < 0.062) & (beside < 0.017) & (up > -0.004)
+    palm = (across < 0.11) & (beside < 0.04) & (up > PALM)
+    return int(((fingers | palm) & (up < 0.13)).sum())
+
+
+def grasps(thing):
+    """Ways to take a thing, the best first."""
+    if thing.kind in ("hollow", "plate"):
+        ways = rim_grasps(thing)
+    else:
+        ways = body_grasps(thing)
+    cost = [crowded(thing.around, way[:3], way[3]) + 12 * extra for way, extra in ways]
+    return [ways[k][0] for k in sorted(range(len(ways)), key=lambda k: cost[k])]
+
+
+def rim_grasps(thing):
+    """A finger inside, a finger outside, at points around the rim."""
+    centre, rim = thing.centre, thing.radius
+    handle = thing.points[np.linalg.norm(thing.points[:, :2] - centre, axis=1) > 1.25 * rim]
+    handles = np.arctan2(handle[:, 1] - centre[1], handle[:, 0] - centre[0])
+    depth = 0.004 if thing.kind == "plate" else min(0.018, 0.45 * thing.height)
+    reach = rim - (0.010 if thing.kind == "plate" else 0.004)
+    ways = []
+    for k in range(16):
+        angle = k * math.pi / 8
+        yaw = yaw_of(angle)
+        x, y = centre + reach * np.array([math.cos(angle), math.sin(angle)])
+        # Far turns are slow, and a handle is in the way.
+        extra = abs(yaw) + (10 if (np.cos(handles - angle) > 0.8).sum() > 8 else 0)
+        ways.append(((x, y, thing.top - depth, yaw), extra))
+    return ways
+
+
+def body_grasps(thing):
+    """From above, across the short side; across the long one if that fits, too."""
+    if thing.kind == "bottle":
+        z = thing.top - 0.020
+    else:
+        z = max(thing.low + 0.011, thing.top - 0.021)
+    sides = [(thing.turn, thing.short), (thing.turn + math.pi / 2, thing.long)]
+    ways = []
+    for direction, width in sides:
+        if thing.kind == "bottle" or width < FINGERS:
+            ways.append(((*thing.centre, z, yaw_of(direction)), abs(yaw_of(direction))))
+    if thing.kind == "bottle" or thing.long < 1.15 * thing.short:
+        ways += [((*thing.centre, z, yaw), abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
+    return ways
+
+
+held = None  # what the hand holds, and how
+
+
+def pick(name, attempt=0):
+    """Takes the thing kept under a name by its attempt-th grasp, and lifts it."""
+    global held
+    thing = things[name]
+    ways = grasps(thing)
+    if not ways:
+        told(held=False, why="wider than the fingers open", sides=[thing.short, thing.long])
+        return
+    x, y, z, yaw = ways[attempt % len(ways)]
+    start = robo.state().eef_pos
+    over = tallest(np.vstack([thing.around, thing.points]), start, (x, y), 0.12)
+    rise(over + 0.06, robo.OPEN)
+    go([x, y, max(z + 0.08, over + 0.04)], robo.OPEN, yaw)
+    turn_wrist(yaw, robo.OPEN)
+    # Without a yaw to follow the hand keeps its tilt, too.
+    go([x, y, z + 0.05], robo.OPEN, clip=0.04, tol=0.006)
+    down = go([x, y, z], robo.OPEN, clip=0.02, tol=0.004, steps=40)
+    robo.set_gripper(robo.CLOSE, steps=10)
+    closed = robo.state().gripper_opening
+    at = robo.state().eef_pos
+    rise(at[2] + 0.10, robo.CLOSE, tol=0.01)
+    opening = robo.state().gripper_opening
+    ok = opening > 0.0035
+    offset = np.array(thing.centre) - np.array(at[:2])
+    if ok:
+        held = dict(name=name, offset=offset, hangs=at[2] - thing.low, thing=thing)
+    else:
+        robo.release(max_steps=6)
+    told(
+        held=ok, kind=thing.kind, grasp=[x, y, z, yaw], missed_mm=1000 * down.final_dist_m,
+        at=at, closed=closed, opening=opening, ways=len(ways),
+    )

@@ -1,0 +1,100 @@
+# Putting down what the hand holds.
+HALF_HAND = 0.035  # metres above the fingers' centre that the palm keeps clear of a rim
+SIDES = {
+    "to the right of": (0.0, 1.0),
+    "to the left of": (0.0, -1.0),
+    "in front of": (1.0, 0.0),
+    "behind": (-1.0, 0.0),
+    "next to": (0.0, 1.0),
+}
+
+
+def plateau(thing):
+    """The level that most of a thing has, and the middle of it."""
+    counts, edges = np.histogram(thing.points[:, 2], bins=max(4, int(thing.height / 0.004)))
+    level = float(edges[np.argmax(counts)]) + 0.002
+    flat = thing.points[abs(thing.points[:, 2] - level) < 0.006][:, :2]
+    low, high = np.percentile(flat, [1, 99], axis=0)
+    return (low + high) / 2, level
+
+
+def spot_of(place, relation, thing):
+    """Where in the plane and how high the thing comes to rest."""
+    if relation in SIDES:
+        side = np.array(SIDES[relation])
+        gap = 0.045 if place.short > 0.16 else 0.005
+        middle = plateau(place)[0] if place.kind == "body" else place.centre
+        reach = place.short / 2 + (thing.long if thing.kind == "plate" else thing.short) / 2 + gap
+        return middle + reach * side, ground(place.around)
+    if place.kind in ("plate", "hollow", "box"):
+        return np.array(place.centre), place.floor
+    if "rack" in place.name:
+        # A rack slopes: low on its upper board, where the stopper is near.
+        z = place.points[:, 2]
+        board = place.points[abs(z - place.low - 0.72 * place.height) < 0.012]
+        middle = np.median(board, axis=0)
+        return middle[:2], float(middle[2]) - 0.012
+    return plateau(place)
+
+
+def put(name, relation, aside=(0.0, 0.0), gap=0.006):
+    """Puts the held thing on, in or beside the thing kept under a name.
+
+    aside moves the spot in the plane, gap is the height from which it is let go."""
+    global held
+    place, thing, hangs = things[name], held["thing"], held["hangs"]
+    spot, floor = spot_of(place, relation, thing)
+    spot = spot + np.array(aside)
+    yaw, offset = robo.state().eef_yaw, held["offset"]
+    if place.kind == "box" and place.short < 0.09:
+        # Into a narrow place with the narrow side.
+        turn = (place.turn - thing.turn + math.pi / 2) % math.pi - math.pi / 2
+        c, s = math.cos(turn), math.sin(turn)
+        yaw, offset = yaw + turn, np.array([c * offset[0] - s * offset[1], s * offset[0] + c * offset[1]])
+    x, y = spot - offset
+    here = robo.state().eef_pos
+    over = tallest(place.around, here, (x, y), 0.08 + min(0.07, thing.long / 2))
+    travel = max(over, floor if relation in SIDES else place.top) + hangs + 0.03
+    rise(travel, robo.CLOSE)
+    high = max(travel, robo.state().eef_pos[2] - 0.02)
+    go([x, y, high], robo.CLOSE, yaw)
+    turn_wrist(yaw, robo.CLOSE)
+    go([x, y, high], robo.CLOSE, clip=0.02, tol=0.005, steps=25)
+    kept = robo.state().gripper_opening > 0.0035
+    low = floor + hangs + gap
+    if place.kind == "box" or (place.kind == "hollow" and place.height > 0.08):
+        # The palm is wider than the opening, so it stays above the rim.
+        low = max(low, place.top + HALF_HAND)
+    if kept and not robo.done:
+        go([x, y, low], robo.CLOSE, clip=0.025, tol=0.006, steps=50)
+    at = np.array(robo.state().eef_pos)
+    if not robo.done:
+        robo.release(max_steps=12)
+    if not robo.done:
+        go(at + np.array([0, 0, 0.12]), robo.OPEN, clip=0.03, tol=0.02)
+    thing.centre, held = spot, None
+    told(kept=kept, spot=[*spot, floor], off_mm=1000 * np.linalg.norm(at[:2] - np.array([x, y])), let_go_at=at[2], done=robo.done)
+
+
+def check(name, words, where, relation):
+    """Sees whether the thing kept under a name came to rest where it was put."""
+    clear_view()
+    place, thing = things[where], things[name]
+    found, why = find_all(words)
+    wide = 0.04 if relation in SIDES or place.kind != "box" else max(place.short, place.long) / 2
+    if not found:
+        # Inside something deep it may not be seen any more.
+        told(placed=place.kind == "box", seen=False, why=why)
+        return
+    near = min(found, key=lambda one: float(np.linalg.norm(one.centre - thing.centre)))
+    off = float(np.linalg.norm(near.centre - thing.centre))
+    placed = off < wide or (place.kind == "box" and near.low > place.top)
+    things[name] = near
+    told(placed=placed, seen=True, off_mm=1000 * off, at=[*near.centre, near.low])
+
+
+def clear_view():
+    """Takes the arm out of the fixed camera's way."""
+    x, y, z = robo.state().eef_pos
+    if not robo.done:
+        go([min(x, -0.15), y * 0.3, z + 0.05], robo.OPEN, tol=0.04)

@@ -1,0 +1,147 @@
+# What is seen, as shapes: points of the visible surface, in metres, z up.
+import json
+
+SIZE = 512  # pixels a side of the pictures that are measured
+
+
+def told(**what):
+    """Prints what a step measured, as the one line of JSON that the planner reads."""
+
+    def plain(value):
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return [plain(part) for part in value]
+        if isinstance(value, (bool, np.bool_)):
+            return bool(value)
+        return round(float(value), 4) if isinstance(value, (float, np.floating)) else value
+
+    print(json.dumps({name: plain(value) for name, value in what.items()}))
+
+
+def circle(xy):
+    """Centre and radius of the circle that fits best (Kasa's least squares)."""
+    rows = np.column_stack([2 * xy, np.ones(len(xy))])
+    x, y, c = np.linalg.lstsq(rows, (xy**2).sum(axis=1), rcond=None)[0]
+    return np.array([x, y]), math.sqrt(max(c + x * x + y * y, 0.0))
+
+
+def rectangle(xy):
+    """The smallest rectangle around points: centre, (short, long) side, angle of the short one."""
+    best = None
+    for degrees in range(0, 90, 5):
+        turn = math.radians(degrees)
+        axes = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+        low, high = np.percentile(xy @ axes.T, [1.5, 98.5], axis=0)
+        sides = high - low
+        # Turned boxes must be clearly smaller: what is round stays unturned.
+        area = sides[0] * sides[1] * (1.0 if degrees == 0 else 1.06)
+        if best is None or area < best[0]:
+            best = (area, axes.T @ ((low + high) / 2), sides, turn)
+    _, centre, sides, turn = best
+    if sides[0] <= sides[1]:
+        return centre, (sides[0], sides[1]), turn
+    return centre, (sides[1], sides[0]), turn + math.pi / 2
+
+
+class Thing:
+    """Something seen: its points, and the shape they tell of."""
+
+    def __init__(self, name, points, around):
+        self.name, self.points, self.around = name, points, around
+        self.low, self.top = (float(v) for v in np.percentile(points[:, 2], [1, 99.5]))
+        self.height = self.top - self.low
+        xy = points[:, :2]
+        self.centre, (self.short, self.long), self.turn = rectangle(xy)
+        band = points[points[:, 2] > self.top - max(0.008, 0.12 * self.height)]
+        self.floor = self.top
+        self.kind, self.radius = "body", 0.0
+        if self.height < 0.03 and self.short > 0.10:
+            self.kind = "plate"
+            self.radius = (self.short + self.long) / 4
+            self.floor = float(np.median(self.within(0.5 * self.radius)[:, 2]))
+            return
+        if len(band) < 20:
+            return
+        middle, radius = circle(band[:, :2])
+        away = np.linalg.norm(band[:, :2] - middle, axis=1)
+        round_rim = abs(away - radius).mean() < 0.12 * radius and 0.02 < radius < 0.12
+        centre = middle if round_rim else (band[:, :2].min(axis=0) + band[:, :2].max(axis=0)) / 2
+        reach = radius if round_rim else 0.4 * min(self.short, self.long)
+        inside = points[np.linalg.norm(xy - centre, axis=1) < 0.55 * reach]
+        # Into something deep one does not see from the side: then its middle is empty.
+        deep = self.height > 0.09 and self.short > 0.1 and len(inside) <= 20
+        if deep or (len(inside) > 20 and np.median(inside[:, 2]) < self.top - max(0.012, 0.3 * self.height)):
+            self.kind = "hollow" if round_rim else "box"
+            self.centre, self.radius = centre, radius if round_rim else reach
+            self.floor = self.low if deep else float(np.median(inside[:, 2]))
+            return
+        # A bottle's front hides half of it, its cap is seen whole.
+        cap, (short, long), _ = rectangle(band[:, :2])
+        if short * long < 0.6 * self.short * self.long and self.height > 0.05:
+            self.kind, self.centre = "bottle", cap
+
+    def within(self, reach):
+        near = np.linalg.norm(self.points[:, :2] - self.centre, axis=1) < reach
+        return self.points[near] if near.any() else self.points
+
+    def facts(self):
+        return dict(
+            kind=self.kind,
+            centre=[*self.centre, self.low],
+            height=self.height,
+            sides=[self.short, self.long],
+            radius=self.radius,
+            floor=self.floor,
+            pixels=len(self.points),
+        )
+
+
+def shrunk(mask):
+    """A mask without its outermost pixels, which may show what lies behind."""
+    inner = mask.copy()
+    inner[1:] &= mask[:-1]
+    inner[:-1] &= mask[1:]
+    inner[:, 1:] &= mask[:, :-1]
+    inner[:, :-1] &= mask[:, 1:]
+    return inner if inner.sum() >= 60 else mask
+
+
+def find_all(words, camera="agentview"):
+    """The things that words describe, the likeliest first; and why there are none."""
+    seen = robo.segment(words, camera=camera, resolution=SIZE, top_k=6)
+    if not seen.found:
+        return [], seen.error or "nothing like it"
+    world = robo.world_map(camera, resolution=SIZE)
+    finite = np.isfinite(world).all(axis=2)
+    things_seen = []
+    for one in (seen, *seen.others):
+        mask = np.array(one.mask)
+        points = world[shrunk(mask) & finite]
+        if len(points) >= 15:
+            things_seen.append(Thing(words, points, world[~mask & finite]))
+    return things_seen, None if things_seen else "too little of it is seen"
+
+
+def look(name, words, camera="agentview"):
+    """Finds a thing and keeps it under a name."""
+    found, why = find_all(words, camera)
+    if not found:
+        told(found=False, words=words, why=why)
+        return None
+    things[name] = found[0]
+    told(found=True, words=words, **found[0].facts())
+    return found[0]
+
+
+def look_again(name, words):
+    """Finds the thing kept under a name where it is now: the nearest of its kind."""
+    found, why = find_all(words)
+    if not found:
+        told(found=False, words=words, why=why)
+        return
+    near = min(found, key=lambda one: float(np.linalg.norm(one.centre - things[name].centre)))
+    moved = np.linalg.norm(near.centre - things[name].centre)
+    things[name] = near
+    told(found=True, words=words, moved=moved, **near.facts())
+
+
+things = {}

@@ -1,0 +1,85 @@
+//! One cell for each step of a skill.
+
+use crate::cells::quoted;
+use crate::goal::{Level, Phrase, Relation};
+
+/// A cell, with a few words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub code: String,
+    pub title: String,
+}
+
+impl Step {
+    fn new(code: String, title: String) -> Self {
+        Step { code, title }
+    }
+}
+
+/// Finds a thing and keeps it under a name.
+pub fn look(name: &str, words: &str) -> Step {
+    Step::new(format!("look({}, {})", quoted(name), quoted(words)), format!("find the {words}"))
+}
+
+/// Finds a thing that was seen before where it is now.
+pub fn look_again(name: &str, what: &Phrase) -> Step {
+    let words = what.bare().to_string();
+    Step::new(
+        format!("look_again({}, {})", quoted(name), quoted(&words)),
+        format!("find the {words} again"),
+    )
+}
+
+/// Looks into an open drawer.
+pub fn look_into(name: &str, cabinet: &str, level: Level) -> Step {
+    let level = level.to_string();
+    Step::new(
+        format!("look_into({}, {}, {})", quoted(name), quoted(cabinet), quoted(&level)),
+        format!("look into the {level} drawer"),
+    )
+}
+
+pub fn pick(name: &str, object: &Phrase, attempt: usize) -> Step {
+    Step::new(format!("pick({}, {attempt})", quoted(name)), format!("take the {}", object.name))
+}
+
+pub fn put(place_name: &str, object: &Phrase, relation: Relation, place: &Phrase) -> Step {
+    Step::new(
+        format!("put({}, {})", quoted(place_name), quoted(&relation.to_string())),
+        format!("put the {} {relation} the {}", object.name, place.bare()),
+    )
+}
+
+/// Looks whether a thing came to be where it should be.
+pub fn check(name: &str, object: &Phrase, place_name: &str, relation: Relation) -> Step {
+    let [name, words, place] =
+        [name, &object.bare().to_string(), place_name].map(quoted);
+    Step::new(
+        format!("check({name}, {words}, {place}, {})", quoted(&relation.to_string())),
+        format!("see where the {} is", object.name),
+    )
+}
+
+pub fn open_drawer(cabinet: &str, level: Level) -> Step {
+    Step::new(
+        format!("open_drawer({}, {})", quoted(cabinet), quoted(&level.to_string())),
+        format!("open the {level} drawer"),
+    )
+}
+
+pub fn close_drawer(cabinet: &str, level: Level) -> Step {
+    Step::new(
+        format!("close_drawer({}, {})", quoted(cabinet), quoted(&level.to_string())),
+        format!("close the {level} drawer"),
+    )
+}
+
+pub fn door(what: &str, open: bool) -> Step {
+    let verb = if open { "open" } else { "close" };
+    Step::new(format!("{verb}_door({})", quoted(what)), format!("{verb} the {what}"))
+}
+
+pub fn turn_knob(what: &str, on: bool) -> Step {
+    let (way, word) = if on { (1, "on") } else { (-1, "off") };
+    Step::new(format!("turn_knob({}, {way})", quoted(what)), format!("turn {word} the {what}"))
+}
