@@ -44,9 +44,10 @@ impl Array {
     /// # Errors
     /// As [`Array::zeros`].
     pub fn full(shape: &[usize], value: Scalar) -> Result<Array> {
-        let out = Array::uninit(shape, value.dtype())?;
-        out.fill_from(&Array::scalar(value).broadcast_to(shape)?)?;
-        Ok(out)
+        with_dtype!(value.dtype(), T => Array::build(shape, |out: &mut [T]| {
+            out.fill(value.to());
+            Ok(())
+        }))
     }
 
     /// A C-ordered array whose elements `fill` writes, all of them. The slice comes with

@@ -4,6 +4,7 @@ use super::order::Ordered;
 use super::ranks;
 use super::unique::{unique, unique_values};
 use crate::array::Array;
+use crate::blocks;
 use crate::dtype::{DType, Element as _, with_dtype};
 use crate::error::Result;
 use crate::promote::promote;
@@ -13,6 +14,19 @@ use crate::promote::promote;
 /// # Errors
 /// [`crate::Error::Memory`], [`crate::Error::Interrupted`].
 pub fn isin(array: &Array, test: &Array, invert: bool) -> Result<Array> {
+    if array.dtype() == DType::U8 && array.size() > 256 {
+        // There are but so many bytes to look for.
+        let every =
+            isin(&Array::vector((0..=u8::MAX).collect()), test, invert)?.to_vec::<bool>()?;
+        let out = Array::zeros(array.shape(), DType::Bool)?;
+        blocks::map([array], &out, &mut |[bytes]: [&[u8]; 1], out: &mut [bool]| {
+            for (out, &byte) in out.iter_mut().zip(bytes) {
+                *out = every[usize::from(byte)];
+            }
+            Ok(())
+        })?;
+        return Ok(out);
+    }
     let dtype = promote(array.dtype(), test.dtype());
     let mut test = ranks(&test.cast(dtype)?)?;
     test.sort_unstable();

@@ -85,7 +85,10 @@ fn countable(array: &Array) -> Result<Array> {
     if array.dtype() != DType::Bool {
         return array.ravel();
     }
-    warn(Warning::Runtime, "Converting input from bool to uint8 for compatibility.")?;
+    warn(
+        Warning::Runtime,
+        "Converting input from bool to <class 'numpy.uint8'> for compatibility.",
+    )?;
     array.cast(DType::U8)?.ravel()
 }
 

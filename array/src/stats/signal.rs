@@ -79,16 +79,18 @@ fn slide<T: Factor>(long: &[T], short: &[T], overlap: Overlap) -> Result<Vec<T>>
         Overlap::Full => (1, n + m),
     };
     let mut products = Vec::with_capacity(to - from);
-    let mut passed = 0;
-    for end in from..to {
+    let partly = |end: usize| {
         let (start, skip) = (end.saturating_sub(m), m.saturating_sub(end));
         let stop = end.min(n);
-        products.push(T::dot(&long[start..stop], &short[skip..skip + stop - start]));
-        passed += m;
-        if passed > interrupt::STRIDE {
-            interrupt::check()?;
-            passed = 0;
-        }
+        T::dot(&long[start..stop], &short[skip..skip + stop - start])
+    };
+    products.extend((from..m).map(partly));
+    let piece = interrupt::STRIDE / m + 1;
+    for start in (0..n + 1 - m).step_by(piece) {
+        interrupt::check()?;
+        let windows = long[start..n.min(start + piece + m - 1)].windows(m);
+        products.extend(windows.map(|window| T::dot(window, short)));
     }
+    products.extend((n + 1..to).map(partly));
     Ok(products)
 }

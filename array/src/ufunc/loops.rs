@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use super::number::{self, Bits, Number, Real, Shift};
 use super::op::{Binary, Unary};
-use crate::dtype::{DType, Element};
+use crate::dtype::Element;
 
 /// A loop over one block with one operand.
 pub(crate) type Loop1<A, O> = fn(&[A], &mut [O]);
@@ -12,14 +12,14 @@ pub(crate) type Loop1<A, O> = fn(&[A], &mut [O]);
 pub(crate) type Loop2<A, O> = fn(&[A], &[A], &mut [O]);
 
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn each1<A: Copy, O, F: Fn(A) -> O>(a: &[A], out: &mut [O], f: F) {
+pub(super) fn each1<A: Copy, O, F: Fn(A) -> O>(a: &[A], out: &mut [O], f: F) {
     for (out, &a) in out.iter_mut().zip(a) {
         *out = f(a);
     }
 }
 
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn each2<A: Copy, O, F: Fn(A, A) -> O>(a: &[A], b: &[A], out: &mut [O], f: F) {
+pub(super) fn each2<A: Copy, O, F: Fn(A, A) -> O>(a: &[A], b: &[A], out: &mut [O], f: F) {
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
         *out = f(a, b);
     }
@@ -32,7 +32,7 @@ fn each1_plain<A: Copy, O, F: Fn(A) -> O>(a: &[A], out: &mut [O], f: F) {
     }
 }
 
-fn each2_plain<A: Copy, O, F: Fn(A, A) -> O>(a: &[A], b: &[A], out: &mut [O], f: F) {
+pub(super) fn each2_plain<A: Copy, O, F: Fn(A, A) -> O>(a: &[A], b: &[A], out: &mut [O], f: F) {
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
         *out = f(a, b);
     }
@@ -133,17 +133,14 @@ pub(crate) fn bits1<T: Bits>(op: Unary) -> Option<Loop1<T, T>> {
 pub(crate) fn number2<T: Number>(op: Binary) -> Option<Loop2<T, T>> {
     Some(match op {
         Binary::Add => loop2!(T::add),
-        // Of the quotients only those of bytes go into vectors.
-        Binary::FloorDivide if T::DTYPE == DType::U8 => loop2!(T::floor_divide),
-        Binary::FloorDivide => plain2!(T::floor_divide),
-        Binary::Fmod | Binary::Remainder if T::DTYPE == DType::U8 => loop2!(T::fmod),
+        Binary::FloorDivide => T::floor_divide_block,
         Binary::Fmod => plain2!(T::fmod),
         // Numbers without NaN; those of floats are in `real2`.
         Binary::Maximum | Binary::Fmax => loop2!(number::maximum),
         Binary::Minimum | Binary::Fmin => loop2!(number::minimum),
         Binary::Multiply => loop2!(T::multiply),
         Binary::Power => plain2!(T::power),
-        Binary::Remainder => plain2!(T::remainder),
+        Binary::Remainder => T::remainder_block,
         Binary::Subtract => loop2!(T::subtract),
         _ => return None,
     })

@@ -1,11 +1,12 @@
 //! Functions of samples: weighted means, histograms, differences, interpolation.
 
 use ruaflow_array::stats::{self, Bins, Overlap, Range};
-use ruaflow_array::{Array, Operand};
+use ruaflow_array::warn::{Warning, warn};
+use ruaflow_array::{Array, DType, Operand};
 use rustpython_vm::builtins::PyStr;
 use rustpython_vm::{PyObjectRef, PyResult, VirtualMachine};
 
-use crate::convert::{to_array, unwrap, wrap, wrap_related};
+use crate::convert::{array_of, to_array, unwrap, wrap, wrap_related};
 use crate::error::OrRaise as _;
 use crate::operators::to_operand;
 use crate::signature::{Args, Entry};
@@ -29,12 +30,7 @@ pub(crate) const SAMPLES: &[Entry] = &[
         Ok(wrap(edges.or_raise(vm)?, vm))
     }),
     ("histogram2d(x, y, bins=10, range=None, density=None, weights=None)", histogram2d),
-    ("bincount(x, /, weights=None, minlength=0)", |args, vm| {
-        let weights = args.array_of("weights", vm)?;
-        let minlength = args.int("minlength", 0, vm)?;
-        let counts = stats::bincount(&args.array(0, vm)?, weights.as_ref(), minlength);
-        Ok(wrap(counts.or_raise(vm)?, vm))
-    }),
+    ("bincount(x, /, weights=None, minlength=0)", bincount),
     ("diff(a, n=1, axis=-1, prepend=None, append=None)", |args, vm| {
         let (prepend, append) = (args.array_of("prepend", vm)?, args.array_of("append", vm)?);
         let (n, axis) = (args.int("n", 1, vm)?, args.int("axis", -1, vm)?);
@@ -82,6 +78,22 @@ fn average(args: &Args, vm: &VirtualMachine) -> PyResult {
         return Ok(vm.ctx.new_tuple(vec![unwrap(mean, vm), unwrap(sum, vm)]).into());
     }
     Ok(unwrap(mean, vm))
+}
+
+fn bincount(args: &Args, vm: &VirtualMachine) -> PyResult {
+    let mut array = args.array(0, vm)?;
+    // A list of floats is still taken, an array is not.
+    if array.dtype().is_float() && array_of(args.required(0, vm)?).is_none() {
+        if !array.is_empty() {
+            let text = "Non-integer input passed to bincount. In a future version of NumPy, this \
+                        will be an error. (Deprecated NumPy 2.1)";
+            warn(Warning::Deprecation, text).or_raise(vm)?;
+        }
+        array = array.cast(DType::I64).or_raise(vm)?;
+    }
+    let weights = args.array_of("weights", vm)?;
+    let counts = stats::bincount(&array, weights.as_ref(), args.int("minlength", 0, vm)?);
+    Ok(wrap(counts.or_raise(vm)?, vm))
 }
 
 fn histogram2d(args: &Args, vm: &VirtualMachine) -> PyResult {

@@ -51,7 +51,7 @@ pub(crate) const SETS: &[Entry] = &[
         unique,
     ),
     ("unique_values(x, /)", |args, vm| {
-        Ok(wrap(sort::unique(&args.array(0, vm)?, None).or_raise(vm)?.values, vm))
+        Ok(wrap(sort::unique_values(&args.array(0, vm)?).or_raise(vm)?, vm))
     }),
     (
         "isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
@@ -98,19 +98,16 @@ fn set(
 }
 
 fn unique(args: &Args, vm: &VirtualMachine) -> PyResult {
-    let axis = args.axis("axis", vm)?;
-    let found = sort::unique(&args.array(0, vm)?, axis).or_raise(vm)?;
-    let mut results = vec![wrap(found.values, vm)];
-    let extras = [
-        ("return_index", found.index),
-        ("return_inverse", found.inverse),
-        ("return_counts", found.counts),
-    ];
-    for (name, array) in extras {
-        if args.flag(name, false, vm)? {
-            results.push(wrap(array, vm));
-        }
+    let (array, axis) = (args.array(0, vm)?, args.axis("axis", vm)?);
+    let flag = |name| args.flag(name, false, vm);
+    let wanted = [flag("return_index")?, flag("return_inverse")?, flag("return_counts")?];
+    if axis.is_none() && wanted == [false; 3] {
+        return Ok(wrap(sort::unique_values(&array).or_raise(vm)?, vm));
     }
+    let found = sort::unique(&array, axis).or_raise(vm)?;
+    let extras = [found.index, found.inverse, found.counts].into_iter().zip(wanted);
+    let mut results = vec![wrap(found.values, vm)];
+    results.extend(extras.filter(|(_, wanted)| *wanted).map(|(array, _)| wrap(array, vm)));
     Ok(match results.len() {
         1 => results.swap_remove(0),
         _ => vm.ctx.new_tuple(results).into(),
