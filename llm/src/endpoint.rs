@@ -57,6 +57,15 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// What people call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Wire::Chat => "OpenAI Chat Completions",
+            Wire::Responses => "OpenAI Responses",
+            Wire::Anthropic => "Anthropic Messages",
+        }
+    }
+
     /// Where the provider that made the wire serves it.
     pub fn home(self) -> &'static str {
         match self {
@@ -95,7 +104,7 @@ pub struct Timeouts {
     pub first_token: Duration,
     /// Between two pieces of a reply.
     pub idle: Duration,
-    /// One request.
+    /// A reply with all its retries and pauses.
     pub total: Duration,
 }
 

@@ -101,6 +101,13 @@ pub struct Tool {
     pub schema: Value,
 }
 
+impl Tool {
+    /// Whether a block of Python can be a call of it.
+    pub(crate) fn takes_code(&self) -> bool {
+        self.schema["properties"]["code"].is_object()
+    }
+}
+
 /// A model's wish to call a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {

@@ -3,7 +3,7 @@
 Usage: local_model.py
 
 Serves on a free port of loopback, prints the address, and ends with its input.
-The packages are those of requirements-models.txt.
+The packages are those of requirements.txt beside this file.
 """
 
 import importlib.util
