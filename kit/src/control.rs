@@ -1,15 +1,11 @@
 //! The control socket of a run: how a person reaches its controller from
 //! outside the dataflow. A Unix socket in a folder only this user can enter.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
+use crate::line_socket::{LineServer, ask_line};
 use crate::paths::runtime_dir;
-
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
-const MAX_LINE: u64 = 4096;
 
 /// What a person may ask of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +31,7 @@ impl Command {
 
 /// Takes commands for one run until it is dropped.
 pub struct ControlServer {
-    path: PathBuf,
+    _socket: LineServer,
 }
 
 impl ControlServer {
@@ -44,53 +40,18 @@ impl ControlServer {
         run: &str,
         handle: impl Fn(Command) -> String + Send + 'static,
     ) -> std::io::Result<Self> {
-        let path = socket_path(run)?;
-        if path.exists() && UnixStream::connect(&path).is_err() {
-            std::fs::remove_file(&path)?;
-        }
-        let listener = UnixListener::bind(&path)?;
-        std::thread::Builder::new().name("control".to_owned()).spawn(move || {
-            for stream in listener.incoming().flatten() {
-                if let Err(error) = serve(stream, &handle) {
-                    tracing::warn!(%error, "control connection");
-                }
-            }
-        })?;
-        Ok(ControlServer { path })
+        let socket =
+            LineServer::open(socket_path(run)?, move |line| match Command::from_word(line) {
+                Some(command) => handle(command),
+                None => format!("unknown command {line:?}"),
+            })?;
+        Ok(ControlServer { _socket: socket })
     }
-}
-
-impl Drop for ControlServer {
-    fn drop(&mut self) {
-        // Another clean-up may have been faster.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-fn serve(mut stream: UnixStream, handle: &impl Fn(Command) -> String) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(ANSWER_WAIT))?;
-    let mut line = String::new();
-    BufReader::new(stream.try_clone()?.take(MAX_LINE)).read_line(&mut line)?;
-    let answer = match Command::from_word(line.trim()) {
-        Some(command) => handle(command),
-        None if line.is_empty() => return Ok(()),
-        None => format!("unknown command {:?}", line.trim()),
-    };
-    writeln!(stream, "{answer}")
 }
 
 /// Sends a command to a run and returns its answer.
 pub fn ask(run: &str, command: Command) -> std::io::Result<String> {
-    ask_at(&socket_path(run)?, command)
-}
-
-fn ask_at(path: &Path, command: Command) -> std::io::Result<String> {
-    let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(ANSWER_WAIT))?;
-    writeln!(stream, "{}", command.word())?;
-    let mut answer = String::new();
-    BufReader::new(stream.take(MAX_LINE)).read_line(&mut answer)?;
-    Ok(answer.trim().to_owned())
+    ask_line(&socket_path(run)?, command.word())
 }
 
 /// Ids of this user's runs whose controller answers.
@@ -113,12 +74,17 @@ pub fn live_runs() -> std::io::Result<Vec<String>> {
 }
 
 fn socket_path(run: &str) -> std::io::Result<PathBuf> {
+    run_socket(run, "sock")
+}
+
+/// A run's socket of one kind.
+pub(crate) fn run_socket(run: &str, extension: &str) -> std::io::Result<PathBuf> {
     let safe =
         !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if !safe || run.len() > 64 {
         return Err(std::io::Error::other(format!("{run:?} is not a run id")));
     }
-    Ok(runtime_dir()?.join(format!("{run}.sock")))
+    Ok(runtime_dir()?.join(format!("{run}.{extension}")))
 }
 
 #[cfg(test)]

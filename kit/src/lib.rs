@@ -28,10 +28,12 @@
 mod control;
 mod entry;
 mod journal;
+mod line_socket;
 mod node;
 mod paths;
 mod robot;
 mod settings;
+mod steering;
 
 pub use crate::control::{Command, ControlServer, ask, live_runs};
 pub use crate::entry::main;
@@ -39,3 +41,4 @@ pub use crate::node::{Input, Node, Received, Sender};
 pub use crate::paths::{data_dir, home, runtime_dir};
 pub use crate::robot::{FrameReply, Robot, StepError, serve};
 pub use crate::settings::{SettingError, Settings};
+pub use crate::steering::{Steer, SteerServer, steer};

@@ -25,7 +25,7 @@ impl Settings {
     pub const FILE_VARIABLE: &'static str = "RUA_SETTINGS";
 
     /// Every setting of a run. Keys are not among them: they stay in the environment.
-    pub const NAMES: [&'static str; 25] = [
+    pub const NAMES: [&'static str; 41] = [
         "ROBOT",
         "SUITE",
         "TASK",
@@ -33,6 +33,7 @@ impl Settings {
         "SETTLE",
         "FROM",
         "EPISODES",
+        "SCENES",
         "PLANNER",
         "POLICY",
         "PRIMITIVES",
@@ -45,12 +46,27 @@ impl Settings {
         "PICTURES",
         "FEEDBACK",
         "IMAGES",
+        "ARM",
+        "MAX_PROGRAMS",
+        "MAX_TURNS",
+        "BUDGET_CALLS",
+        "BUDGET_TOKENS",
+        "BUDGET_DOLLARS",
+        "SHOW_BUDGETS",
+        "TRANSFER",
+        "GUIDES",
         "EGL_DEVICE",
         "VLA",
         "VLA_URL",
         "VLA_MODEL",
         "VLA_TIMEOUT_S",
         "CHUNK_TIMEOUT_S",
+        "PERCEPTION",
+        "BUILTIN_DIR",
+        "SAM3_DIR",
+        "CLI",
+        "MCP_PORT",
+        "MCP_TOKEN_FILE",
     ];
 
     pub fn load() -> Result<Self, SettingError> {

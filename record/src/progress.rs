@@ -1,11 +1,11 @@
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Reason, RecordError, Status};
+use crate::{Failure, LineReader, Reason, RecordError, Status};
 
 /// One line of `progress.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,13 @@ pub enum Happening {
         max_control_steps: u32,
         reset_s: f64,
     },
+    /// The episode's robot waits for MCP clients.
+    Serving {
+        episode: u32,
+        url: String,
+        /// File with the token that lets them in.
+        token_file: PathBuf,
+    },
     /// A cell `started` or ended, in which case the later fields are there.
     Cell {
         episode: u32,
@@ -58,6 +65,20 @@ pub enum Happening {
         /// Last line of its error.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         error: String,
+    },
+    /// A model has answered.
+    Turn {
+        episode: u32,
+        turn: u32,
+        /// What it said and called, cut when it is long.
+        text: String,
+        /// Tokens sent and received.
+        input: u64,
+        output: u64,
+        /// None for a model without a known price.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dollars: Option<f64>,
+        seconds: f64,
     },
     /// Where the episode stands, after a call.
     Progress {
@@ -121,38 +142,7 @@ impl ProgressWriter {
 }
 
 /// Follows a `progress.jsonl` that is still being written.
-pub struct ProgressReader {
-    path: PathBuf,
-    offset: u64,
-}
-
-impl ProgressReader {
-    pub fn new(path: &Path) -> Self {
-        ProgressReader { path: path.to_owned(), offset: 0 }
-    }
-
-    /// Lines added since the last call; none when the file isn't there yet.
-    ///
-    /// A line that is not whole yet waits for the next call; one that this
-    /// version does not understand is left out.
-    pub fn poll(&mut self) -> Result<Vec<Stamped>, RecordError> {
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(RecordError::read(&self.path, error)),
-        };
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(self.offset))
-            .and_then(|_| file.read_to_end(&mut bytes))
-            .map_err(|e| RecordError::read(&self.path, e))?;
-        let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        self.offset += whole as u64;
-        Ok(bytes[..whole]
-            .split(|b| *b == b'\n')
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect())
-    }
-}
+pub type ProgressReader = LineReader<Stamped>;
 
 #[cfg(test)]
 mod tests {

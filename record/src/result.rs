@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::Bill;
+
 /// `result.json`: what was asked, how it ended and who was to blame.
 ///
 /// Times are wall-clock seconds, moments are RFC 3339 in UTC. A reader of a
@@ -24,6 +26,16 @@ pub struct RunResult {
     pub task_language: String,
     /// Planner backend.
     pub planner: String,
+    /// The model that planned; empty when none did.
+    pub model: String,
+    /// How the agent acted: `cells`, `program`, `single-shot`, `tools`.
+    pub arm: String,
+    /// What it was told and shown after it had acted.
+    pub feedback: String,
+    pub images: String,
+    /// Whether the cells were told what no camera sees (`PERCEPTION=oracle`); such a
+    /// run proves nothing about a robot.
+    pub privileged: bool,
     /// The file a script planner played.
     pub policy: Option<Policy>,
     pub status: Status,
@@ -40,6 +52,8 @@ pub struct RunResult {
     /// Control steps.
     pub env_steps: u64,
     pub cells: u64,
+    /// What the models cost, summed.
+    pub bill: Bill,
     /// From the card to the end of the episode, summed.
     pub policy_wall_s: f64,
     /// From the planner's start to the first card.
@@ -82,6 +96,10 @@ pub struct EpisodeResult {
     pub cells: u64,
     /// What the agent said with `finish`; it decides nothing.
     pub finish: Option<Finish>,
+    /// The budget that was used up first: `time`, `steps`, `turns`, `calls`, `tokens`, `money`.
+    pub limit: Option<String>,
+    /// What the model cost.
+    pub bill: Bill,
     /// From `reset` to the card.
     pub reset_s: f64,
     /// From the card to the end.
@@ -117,7 +135,9 @@ pub enum Reason {
     Finish,
     /// A cell of a script raised, timed out or crashed.
     CellError,
-    /// Its wall-clock time is used up.
+    /// The agent stopped acting and did not say `finish`.
+    GaveUp,
+    /// A budget is used up; `limit` says which.
     Budget,
     /// A person stopped it.
     Stopped,
@@ -135,6 +155,7 @@ impl Reason {
             Reason::PolicyFinished => "policy_finished",
             Reason::Finish => "finish",
             Reason::CellError => "cell_error",
+            Reason::GaveUp => "gave_up",
             Reason::Budget => "budget",
             Reason::Stopped => "stopped",
             Reason::NodeDied => "node_died",
@@ -198,6 +219,10 @@ impl RunResult {
         self.stateful_calls = all().map(|e| e.stateful_calls).sum();
         self.env_steps = all().map(|e| e.env_steps).sum();
         self.cells = all().map(|e| e.cells).sum();
+        self.bill = all().fold(Bill::default(), |mut sum, e| {
+            sum.add(&e.bill);
+            sum
+        });
         self.policy_wall_s = all().map(|e| e.policy_wall_s).sum();
         self.environment_success = !self.seeds.is_empty()
             && all().filter(|e| e.environment_success).count() == self.seeds.len();

@@ -121,6 +121,11 @@ impl RunDir {
         self.episode_dir(episode).join("workspace")
     }
 
+    /// The prompts and tools that the episodes' turns name.
+    pub fn prompts_dir(&self) -> PathBuf {
+        self.root.join("prompts")
+    }
+
     pub fn pictures_dir(&self, episode: u32) -> PathBuf {
         self.episode_dir(episode).join("pictures")
     }

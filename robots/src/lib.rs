@@ -5,8 +5,8 @@
 //! ([`RobotApi::check`]), the Python `robo` object of a cell
 //! ([`RobotApi::python_source`]), the reference in the prompt
 //! ([`RobotApi::reference`]) and the tools of the tool-calling arm
-//! ([`RobotApi::tools`]). [`RobotApi::prompt`] is all that an agent is told of a
-//! robot: how cells work, the reference, and what people know of the robot.
+//! ([`RobotApi::tools`]). [`RobotApi::manual`] is all that an agent is told of a
+//! robot: the reference, and what people know of it.
 //!
 //! Units are SI: metres, radians, seconds; quaternions are `xyzw`; the world
 //! frame has z up.
@@ -23,6 +23,7 @@ mod none;
 mod python;
 mod record;
 mod reference;
+mod telling;
 mod template;
 mod tools;
 
@@ -37,6 +38,7 @@ pub use geometry::{eef_pitch, eef_yaw, quat_from_rotation_vector, quat_product};
 pub use guides::guides;
 pub use none::NONE;
 pub use record::RecordError;
+pub use telling::{Feedback, Images, UnknownKind};
 pub use tools::Tool;
 
 /// Every robot this build knows.

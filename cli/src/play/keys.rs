@@ -25,6 +25,11 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// Signals alone, for what is typed belongs to somebody else.
+    pub fn signals() -> Result<Self> {
+        Ok(Wishes { signals: Signals::new([SIGINT, SIGTERM, SIGHUP])?, keys: None })
+    }
+
     pub fn listen() -> Result<Self> {
         Ok(Wishes { signals: Signals::new([SIGINT, SIGTERM, SIGHUP])?, keys: Keys::listen()? })
     }

@@ -1,6 +1,7 @@
 //! `rua play`: a dataflow with its settings, what happens in it, its verdict.
 
 mod keys;
+mod person;
 mod request;
 mod session;
 mod verdict;
@@ -18,7 +19,8 @@ use crate::print;
 
 pub fn run(args: &Play) -> Result<ExitCode> {
     let request = Request::check(args)?;
-    let verdict = play(&request, args.json)?;
+    let manner = if args.json { Manner::Silent } else { Manner::of(args.interactive) };
+    let verdict = play(&request, manner)?;
     if args.json {
         print::json(&verdict.json(&request.dir))?;
     } else {
@@ -28,10 +30,26 @@ pub fn run(args: &Play) -> Result<ExitCode> {
     verdict.status(args.require_success)
 }
 
-/// Runs what was asked for; with `silent`, shows nothing of it.
-pub fn play(request: &Request, silent: bool) -> Result<Verdict> {
-    let mut view = View::new(silent);
-    let ending = session::run(request, &mut view);
+/// How a run is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Not at all.
+    Silent,
+    Shown,
+    /// As text to read, by a person who may type.
+    Interactive,
+}
+
+impl Manner {
+    fn of(interactive: bool) -> Self {
+        if interactive { Manner::Interactive } else { Manner::Shown }
+    }
+}
+
+/// Runs what was asked for.
+pub fn play(request: &Request, manner: Manner) -> Result<Verdict> {
+    let mut view = View::new(manner);
+    let ending = session::run(request, &mut view, manner == Manner::Interactive);
     view.close();
     Verdict::reach(request, &ending?)
 }

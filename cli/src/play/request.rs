@@ -1,20 +1,23 @@
 //! What a `rua play` asks for, checked before anything starts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use eyre::{Context as _, Result, bail};
 use libero::data::Data;
+use perception::Choice;
 use planner::{Asked, AskedError};
 use ruaflow_kit::Settings;
+use ruaflow_prompt::Arm;
 use ruaflow_record::{RecordError, StateAddress};
 
-use crate::args::{Play, Scene};
+use crate::args::{Agent, Play, Scene};
 use crate::clone::Clone;
 use crate::dataflow::Dataflow;
 use crate::failure::usage;
+use crate::nearest::nearest;
 use crate::settings_file::SettingsFile;
 use crate::suites;
 
@@ -48,7 +51,12 @@ impl Request {
         settings.extend(recorded_scene(args)?);
         settings.extend(scene_settings(&args.scene));
         settings.extend(play_settings(args)?);
+        settings.extend(agent_settings(&args.agent));
+        settings.extend(args.model.settings());
+        let folder = std::env::current_dir()?;
+        settings.insert("RUA_FOLDER".to_owned(), folder.display().to_string());
         settings.extend(vla_settings(args.vla.as_deref())?);
+        settings.extend(perception_settings(args.perception.as_deref())?);
         check_policy_file(&flow, text(&settings, "POLICY"))?;
         let asked = ask(&settings, &flow)?;
         check_scene(&asked)?;
@@ -109,17 +117,61 @@ fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> 
     Ok(given([
         ("PLANNER", args.planner.clone()),
         ("POLICY", absolute(&args.policy)?),
+        ("CLI", absolute(&args.cli)?),
+        ("MCP_PORT", args.door.as_ref().map(|door| door.port.to_string())),
+        ("MCP_TOKEN_FILE", args.door.as_ref().map(|door| door.token_file.display().to_string())),
         ("PRIMITIVES", args.primitives.map(|set| set.word().to_owned())),
         ("OUT", absolute(&args.out)?),
         ("EPISODES", words(&args.episodes)),
+        ("SCENES", absolute(&args.scenes)?),
         ("BUDGET_S", words(&args.budget)),
         ("MAX_STEPS", words(&args.max_steps)),
         ("CELL_TIMEOUT_S", words(&args.cell_timeout)),
         ("PICTURES", args.pictures.map(|p| p.word().to_owned())),
         ("EGL_DEVICE", args.egl_device.clone()),
-        ("FEEDBACK", args.feedback.clone()),
-        ("IMAGES", args.images.clone()),
     ]))
+}
+
+/// How the agent acts. Only what was asked for, so that the dataflow's own values stay.
+fn agent_settings(agent: &Agent) -> impl Iterator<Item = (String, String)> {
+    let images = agent.images.or_else(|| agent.arm.map(Arm::images));
+    let switch = |on: bool, word: &str| on.then(|| word.to_owned());
+    given([
+        ("ARM", agent.arm.map(|arm| arm.to_string())),
+        ("FEEDBACK", agent.feedback.map(|kind| kind.word().to_owned())),
+        ("IMAGES", images.map(|images| images.word().to_owned())),
+        ("MAX_PROGRAMS", words(&agent.max_programs)),
+        ("MAX_TURNS", words(&agent.max_turns)),
+        ("BUDGET_CALLS", words(&agent.budget_calls)),
+        ("BUDGET_TOKENS", agent.budget_tokens.map(|tokens| tokens.to_string())),
+        ("BUDGET_DOLLARS", agent.budget_dollars.map(|dollars| dollars.to_string())),
+        ("SHOW_BUDGETS", switch(agent.hide_budgets, "off")),
+        ("TRANSFER", switch(agent.transfer, "on")),
+        ("GUIDES", switch(agent.guides, "on")),
+    ])
+}
+
+/// `--perception` names eyes, or the folder that SAM3 lies in.
+fn perception_settings(eyes: Option<&str>) -> Result<impl Iterator<Item = (String, String)>> {
+    let settings = match eyes {
+        None => [("PERCEPTION", None), ("SAM3_DIR", None)],
+        Some(word) if Choice::WORDS.contains(&word) => {
+            [("PERCEPTION", Some(word.to_owned())), ("SAM3_DIR", None)]
+        }
+        Some(dir) => {
+            let path = std::path::absolute(dir)?;
+            if !path.is_dir() {
+                let words = Choice::WORDS.join(", ");
+                let near = nearest(dir, Choice::WORDS).unwrap_or_default();
+                return Err(usage(format!(
+                    "--perception is {dir:?}: expected {words} or a folder of SAM3's files; did you mean {near}?"
+                )));
+            }
+            let path = path.display().to_string();
+            [("PERCEPTION", Some("sam3".to_owned())), ("SAM3_DIR", Some(path))]
+        }
+    };
+    Ok(given(settings))
 }
 
 /// `--vla` says in one word what three settings say.
@@ -178,9 +230,15 @@ fn check_scene(asked: &Asked) -> Result<()> {
         return Ok(());
     }
     let data = Data::locate()?;
-    let suite = suites::find(&data, &asked.suite)?;
-    let task = asked.task as usize;
-    let entry = suite.entries(&data).into_iter().nth(task);
+    let tasks: BTreeSet<(&str, u32)> =
+        asked.scenes.iter().map(|scene| (scene.suite.as_str(), scene.task)).collect();
+    tasks.into_iter().try_for_each(|(suite, task)| check_task(&data, suite, task))
+}
+
+fn check_task(data: &Data, suite: &str, task: u32) -> Result<()> {
+    let suite = suites::find(data, suite)?;
+    let task = task as usize;
+    let entry = suite.entries(data).into_iter().nth(task);
     let Some(entry) = entry else {
         let last = suite.tasks.len().saturating_sub(1);
         return Err(usage(format!(

@@ -7,6 +7,7 @@ use ruaflow_kit::Command;
 use ruaflow_record::{Happening, ProgressReader};
 
 use super::keys::{Wish, Wishes};
+use super::person::{HELP, Person};
 use super::request::Request;
 use super::view::View;
 use crate::flow::{Flow, Output};
@@ -28,15 +29,20 @@ pub struct Ending {
     pub output: Output,
 }
 
-pub fn run(request: &Request, view: &mut View) -> Result<Ending> {
+pub fn run(request: &Request, view: &mut View, interactive: bool) -> Result<Ending> {
     // First, so that a Ctrl-C while dora starts ends it in good order, too.
-    let wishes = Wishes::listen()?;
+    let wishes = if interactive { Wishes::signals()? } else { Wishes::listen()? };
+    let person = if interactive { Some(Person::listen()?) } else { None };
     let flow = Flow::start(&request.dora, &request.dataflow, request.settings.path())?;
     view.starting(wishes.keys());
+    if interactive {
+        view.note(HELP);
+    }
     Session {
         request,
         view,
         wishes,
+        person,
         flow,
         progress: ProgressReader::new(&request.dir.join("progress.jsonl")),
         asked: false,
@@ -51,6 +57,7 @@ struct Session<'a> {
     request: &'a Request,
     view: &'a mut View,
     wishes: Wishes,
+    person: Option<Person>,
     flow: Flow,
     progress: ProgressReader,
     /// Whether a clean end was asked for: the next time it is a kill.
@@ -72,6 +79,10 @@ impl Session<'_> {
                     Wish::End if self.asked => killed = Some("a second Ctrl-C"),
                     Wish::End => self.ask_to_end(),
                 }
+            }
+            let heeds = |person: &mut Person| person.heed(&self.request.run, self.view);
+            if self.person.as_mut().is_some_and(heeds) && !self.asked {
+                self.ask_to_end();
             }
             if !self.flow.output().failures().is_empty() {
                 self.must_end(END_AFTER_DEATH, "a node has died and the others did not end");
@@ -99,9 +110,21 @@ impl Session<'_> {
             if let Happening::Verdict { .. } = line.what {
                 self.must_end(END_IN_ORDER, "the nodes did not end after the verdict");
             }
+            match (&line.what, &mut self.person) {
+                (Happening::Episode { episode, .. }, Some(person)) => {
+                    let name = format!("episodes/{episode:03}");
+                    person.turn_to(&self.request.dir.join(name));
+                }
+                // It is shown in whole.
+                (Happening::Turn { .. }, Some(_)) => continue,
+                _ => {}
+            }
             self.view.show(&line.what);
         }
-        Ok(())
+        match &mut self.person {
+            Some(person) => person.read_along(self.view),
+            None => Ok(()),
+        }
     }
 
     fn ask_to_end(&mut self) {

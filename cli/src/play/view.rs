@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ruaflow_record::Happening;
 
+use super::Manner;
+use crate::mcp::ways_in;
 use crate::print;
 
 const BAR: &str = "{bar:30} {pos}/{len} control steps  {elapsed}  {wide_msg}";
@@ -26,10 +28,10 @@ pub enum View {
 }
 
 impl View {
-    pub fn new(silent: bool) -> Self {
-        if silent {
+    pub fn new(manner: Manner) -> Self {
+        if manner == Manner::Silent {
             View::Silent
-        } else if std::io::stdout().is_terminal() {
+        } else if manner == Manner::Shown && std::io::stdout().is_terminal() {
             View::Terminal(ProgressBar::with_draw_target(None, ProgressDrawTarget::stdout()))
         } else {
             View::Plain
@@ -56,12 +58,18 @@ impl View {
                     bar.set_position(0);
                 }
             }
+            Happening::Serving { url, token_file, .. } => {
+                for line in ways_in(url, token_file) {
+                    self.line(&line);
+                }
+            }
             Happening::Cell { status, index, title, .. } if status == "started" => {
                 if let View::Terminal(bar) = self {
                     bar.set_message(format!("cell {index} {title}"));
                 }
             }
             Happening::Cell { .. } => self.line(&cell_line(what)),
+            Happening::Turn { .. } => self.line(&turn_line(what)),
             Happening::Progress { control_steps, .. } => {
                 if let View::Terminal(bar) = self {
                     bar.set_position(*control_steps);
@@ -75,7 +83,7 @@ impl View {
     }
 
     /// A line about what was just wished.
-    pub fn note(&mut self, text: &str) {
+    pub fn note(&self, text: &str) {
         self.line(&format!("· {text}"));
     }
 
@@ -86,7 +94,8 @@ impl View {
         }
     }
 
-    fn line(&self, text: &str) {
+    /// A line, or several.
+    pub fn line(&self, text: &str) {
         match self {
             View::Terminal(bar) => bar.suspend(|| print::line(text)),
             View::Plain => print::line(text),
@@ -138,6 +147,18 @@ fn cell_line(what: &Happening) -> String {
         control_steps.unwrap_or_default(),
     );
     cut(line.trim_end(), LINE_WIDTH)
+}
+
+fn turn_line(what: &Happening) -> String {
+    let Happening::Turn { turn, text, input, output, dollars, seconds, .. } = what else {
+        return String::new();
+    };
+    let dollars = dollars.map_or(String::new(), |dollars| format!("  ${dollars:.4}"));
+    let words = text.lines().next().unwrap_or_default();
+    cut(
+        &format!("  turn {turn:<3} {seconds:6.2} s {input:6} in {output:5} out{dollars}  {words}"),
+        LINE_WIDTH,
+    )
 }
 
 fn ended_line(what: &Happening) -> String {

@@ -1,24 +1,27 @@
 //! What was asked of the run.
 
+mod rules;
+mod scenes;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ruaflow_kit::{SettingError, Settings};
-use ruaflow_record::{Policy, RecordError, StateAddress};
+use ruaflow_prompt::Rules;
+use ruaflow_record::{RecordError, StateAddress};
 use ruaflow_robots::UnknownRobot;
 use ruaflow_schemas::State;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
-use crate::backend::Backend;
-use crate::script::{Script, ScriptError};
+pub use self::scenes::{Scene, Scenes, ScenesError};
+use crate::planners::{Planner, PlannerError};
+use crate::script::ScriptError;
 
-/// Backends that a later version brings.
-const NOT_YET: [&str; 5] = ["builtin", "openai", "anthropic", "codex", "claude"];
 /// Settings of other nodes that a run's record is to tell; no key is among them.
-const OTHERS: [&str; 5] = ["PRIMITIVES", "VLA", "VLA_URL", "VLA_MODEL", "EGL_DEVICE"];
-const MAX_EPISODES: u32 = 100_000;
+const OTHERS: [&str; 7] =
+    ["VLA", "VLA_URL", "VLA_MODEL", "PERCEPTION", "BUILTIN_DIR", "SAM3_DIR", "EGL_DEVICE"];
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
 /// What was asked of the run, checked.
@@ -29,23 +32,17 @@ pub struct Asked {
     pub out: PathBuf,
     /// Robot that the user expects; empty for whichever the dataflow has.
     pub robot: String,
-    pub suite: String,
-    pub task: u32,
-    pub seed: u64,
+    /// One an episode.
+    pub scenes: Scenes,
     pub settle: u32,
     /// Recorded state that every episode begins in.
     pub from: Option<From>,
-    pub episodes: u32,
     /// Control steps an episode may use; 0 for the robot's own limit.
     pub max_steps: u32,
     pub cell_timeout: Duration,
-    /// Wall-clock time an episode may use.
-    pub budget: Option<Duration>,
     pub pictures: String,
-    /// What an agent is told after a cell: `rich` or `pure`.
-    pub feedback: String,
-    /// Pictures it sees besides those it displays: `on-motion`, `on-demand` or `none`.
-    pub images: String,
+    /// How an agent acts, what it is told, and what it may use up.
+    pub rules: Arc<Rules>,
     pub planner: Planner,
     /// What other nodes were set to, for `settings.json`.
     pub others: BTreeMap<&'static str, String>,
@@ -56,12 +53,6 @@ pub struct Asked {
 pub struct From {
     pub address: StateAddress,
     pub state: State,
-}
-
-/// Which backend plans, with what it needs.
-#[derive(Clone, Debug)]
-pub enum Planner {
-    Script { script: Script, policy: Policy },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -77,15 +68,21 @@ pub enum AskedError {
     )]
     OtherScene { suite: String, task: u32 },
     #[error(transparent)]
-    Script(#[from] ScriptError),
-    #[error("setting POLICY is empty: the planner \"script\" plays a Python file, say which")]
-    NoPolicy,
-    #[error("setting PLANNER is {name:?}, {state}; this build has: script", state = state_of(.name))]
-    Planner { name: String },
-    #[error(
-        "settings SEED and EPISODES: seed {seed} and {episodes} episodes go beyond the largest seed"
-    )]
-    Seeds { seed: u64, episodes: u32 },
+    Script(ScriptError),
+    #[error(transparent)]
+    Planner(PlannerError),
+    #[error(transparent)]
+    Scenes(#[from] ScenesError),
+}
+
+impl std::convert::From<PlannerError> for AskedError {
+    fn from(error: PlannerError) -> Self {
+        match error {
+            PlannerError::Script(error) => AskedError::Script(error),
+            PlannerError::Setting(error) => AskedError::Setting(error),
+            other => AskedError::Planner(other),
+        }
+    }
 }
 
 impl Asked {
@@ -96,13 +93,7 @@ impl Asked {
         if !robot.is_empty() {
             ruaflow_robots::find(&robot)?;
         }
-        let suite = settings.text("SUITE").unwrap_or_default();
-        let task = settings.parse("TASK", 0, "a task index from 0")?;
-        let seed: u64 = settings.parse("SEED", 0, "a whole number from 0")?;
-        let episodes = settings.parse("EPISODES", Between(1), "a whole number from 1 to 100000")?.0;
-        if seed.checked_add(u64::from(episodes)).is_none() {
-            return Err(AskedError::Seeds { seed, episodes });
-        }
+        let scenes = Scenes::read(settings, cwd)?;
         let run = match settings.text("RUN_ID") {
             Some(run) if is_run_id(&run) => run,
             Some(value) => {
@@ -113,79 +104,73 @@ impl Asked {
         };
         let out = match settings.text("OUT") {
             Some(out) => cwd.join(out),
-            None => cwd
-                .parent()
-                .unwrap_or(cwd)
-                .join("runs")
-                .join(folder_name(now, &robot, &suite, task, seed)),
+            None => cwd.parent().unwrap_or(cwd).join("runs").join(folder_name(
+                now,
+                &robot,
+                scenes.first(),
+            )),
         };
-        let from = From::read(settings, cwd, &suite, task)?;
+        let from = From::read(settings, cwd, scenes.first())?;
         let pictures = settings.parse("PICTURES", Pictures("ends".into()), "off, ends or calls")?.0;
-        let seconds = "a number of seconds";
-        let budget = settings.parse("BUDGET_S", Seconds(1200.0), seconds)?;
         let timeout = settings.parse(
             "CELL_TIMEOUT_S",
             PositiveSeconds(120.0),
             "a number of seconds above 0",
         )?;
+        let cell_timeout = Duration::from_secs_f64(timeout.0);
+        let rules = rules::read(settings, cell_timeout)?;
+        let planner = Planner::read(settings, cwd)?;
+        if rules.budgets.dollars.is_some() && !planner.has_price() {
+            return Err(PlannerError::NoPrice(planner.model().to_owned()).into());
+        }
         Ok(Asked {
             run,
             out,
             robot,
-            suite,
-            task,
-            seed,
+            scenes,
             settle: settings.parse("SETTLE", 15, "a whole number from 0")?,
             from,
-            episodes,
             max_steps: settings.parse("MAX_STEPS", 0, "a whole number from 0")?,
-            cell_timeout: Duration::from_secs_f64(timeout.0),
-            budget: (budget.0 > 0.0).then(|| Duration::from_secs_f64(budget.0)),
+            cell_timeout,
             pictures,
-            feedback: one_of(settings, "FEEDBACK", &["rich", "pure"])?,
-            images: one_of(settings, "IMAGES", &["on-demand", "on-motion", "none"])?,
-            planner: Planner::read(settings, cwd)?,
+            rules: Arc::new(rules),
+            planner,
             others: OTHERS.iter().filter_map(|&name| Some((name, settings.text(name)?))).collect(),
         })
     }
 
     /// For `settings.json`; no key or other secret is in it.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut settings = json!({
             "RUN_ID": self.run,
             "ROBOT": self.robot,
-            "SUITE": self.suite,
-            "TASK": self.task,
-            "SEED": self.seed,
             "SETTLE": self.settle,
             "FROM": self.from.as_ref().map(|from| from.address.to_string()),
-            "EPISODES": self.episodes,
-            "PLANNER": self.planner.name(),
-            "POLICY": self.planner.policy().map(|p| p.path.clone()),
             "OUT": self.out,
             "CELL_TIMEOUT_S": self.cell_timeout.as_secs_f64(),
-            "BUDGET_S": self.budget.map_or(0.0, |b| b.as_secs_f64()),
             "MAX_STEPS": self.max_steps,
             "PICTURES": self.pictures,
-            "FEEDBACK": self.feedback,
-            "IMAGES": self.images,
-            "PRIMITIVES": self.others.get("PRIMITIVES"),
             "VLA": self.others.get("VLA"),
             "VLA_URL": self.others.get("VLA_URL"),
             "VLA_MODEL": self.others.get("VLA_MODEL"),
+            "PERCEPTION": self.others.get("PERCEPTION"),
+            "BUILTIN_DIR": self.others.get("BUILTIN_DIR"),
+            "SAM3_DIR": self.others.get("SAM3_DIR"),
             "EGL_DEVICE": self.others.get("EGL_DEVICE"),
-        })
+        });
+        let parts = [self.scenes.to_json(), rules::to_json(&self.rules), self.planner.to_json()];
+        for part in parts {
+            if let (Value::Object(all), Value::Object(part)) = (&mut settings, part) {
+                all.extend(part);
+            }
+        }
+        settings
     }
 }
 
 impl From {
     /// The setting FROM, its path from `cwd`; checked to be of the scene that is asked for.
-    fn read(
-        settings: &Settings,
-        cwd: &Path,
-        suite: &str,
-        task: u32,
-    ) -> Result<Option<Self>, AskedError> {
+    fn read(settings: &Settings, cwd: &Path, scene: &Scene) -> Result<Option<Self>, AskedError> {
         let Some(text) = settings.text("FROM") else { return Ok(None) };
         let address: StateAddress = text.parse().map_err(|_| SettingError::Value {
             name: "FROM".into(),
@@ -193,57 +178,20 @@ impl From {
             expected: "RUN:STEP or RUN:EPISODE:STEP".into(),
         })?;
         let (card, state) = address.read(cwd)?;
-        if (card.suite.as_str(), card.task) != (suite, task) {
+        if (&card.suite, card.task) != (&scene.suite, scene.task) {
             return Err(AskedError::OtherScene { suite: card.suite, task: card.task });
         }
         Ok(Some(From { address, state }))
     }
 }
 
-impl Planner {
-    fn read(settings: &Settings, cwd: &Path) -> Result<Self, AskedError> {
-        match settings.text("PLANNER").as_deref().unwrap_or("script") {
-            "script" => {
-                let path = cwd.join(settings.text("POLICY").ok_or(AskedError::NoPolicy)?);
-                let path = path.canonicalize().unwrap_or(path);
-                let (script, bytes) = Script::load(&path)?;
-                let sha256 =
-                    Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-                let policy =
-                    Policy { path: path.display().to_string(), sha256, bytes: bytes.len() as u64 };
-                Ok(Planner::Script { script, policy })
-            }
-            name => Err(AskedError::Planner { name: name.to_owned() }),
-        }
-    }
-
-    pub fn name(&self) -> &'static str {
-        match self {
-            Planner::Script { .. } => "script",
-        }
-    }
-
-    pub fn policy(&self) -> Option<&Policy> {
-        match self {
-            Planner::Script { policy, .. } => Some(policy),
-        }
-    }
-
-    /// A backend for one episode.
-    pub fn backend(&self) -> Box<dyn Backend> {
-        match self {
-            Planner::Script { script, .. } => script.player(),
-        }
-    }
-}
-
-fn state_of(name: &str) -> &'static str {
-    if NOT_YET.contains(&name) { "which is not in this build" } else { "which is not known" }
-}
-
 /// `<yyyymmdd-hhmmss>-<suite>-<task>-<seed>-<4 random>`; a robot without suites gives its own name.
-fn folder_name(now: SystemTime, robot: &str, suite: &str, task: u32, seed: u64) -> String {
-    let what = [suite, robot, "run"].into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+fn folder_name(now: SystemTime, robot: &str, scene: &Scene) -> String {
+    let Scene { suite, task, seed } = scene;
+    let what = [suite.as_str(), robot, "run"]
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_default();
     let what: String = what
         .chars()
         .take(40)
@@ -274,28 +222,8 @@ fn is_run_id(text: &str) -> bool {
     text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
-/// A setting that is one of some words; the first when it is not set.
-fn one_of(settings: &Settings, name: &str, words: &[&str]) -> Result<String, SettingError> {
-    match settings.text(name) {
-        None => Ok(words.first().copied().unwrap_or_default().to_owned()),
-        Some(value) if words.contains(&value.as_str()) => Ok(value),
-        Some(value) => {
-            let expected = words.join(" or ");
-            Err(SettingError::Value { name: name.to_owned(), value, expected })
-        }
-    }
-}
-
-struct Between(u32);
-
-impl std::str::FromStr for Between {
-    type Err = ();
-    fn from_str(text: &str) -> Result<Self, ()> {
-        text.parse().ok().filter(|n| (1..=MAX_EPISODES).contains(n)).map(Between).ok_or(())
-    }
-}
-
-struct Seconds(f64);
+/// A number of seconds, 0 or more.
+pub(crate) struct Seconds(pub f64);
 
 impl std::str::FromStr for Seconds {
     type Err = ();
@@ -336,7 +264,7 @@ mod tests {
         let flows = tmp.path().join("dataflows");
         std::fs::create_dir(&flows).unwrap();
         std::fs::write(tmp.path().join("p.py"), "print(1)\n").unwrap();
-        let mut all = [("", ""); 8];
+        let mut all = [("", ""); 12];
         all[0] = ("POLICY", "../p.py");
         for (place, value) in all.iter_mut().skip(1).zip(values) {
             *place = value;
@@ -356,8 +284,8 @@ mod tests {
         let out = asked.out.to_str().unwrap();
         assert!(out.contains("/runs/19700101-000000-libero_spatial-3-7-"), "{out}");
         assert!(!out.contains("dataflows"), "{out}");
-        assert_eq!((asked.episodes, asked.settle, asked.max_steps), (1, 15, 0));
-        assert_eq!(asked.budget, Some(Duration::from_secs(1200)));
+        assert_eq!((asked.scenes.count(), asked.settle, asked.max_steps), (1, 15, 0));
+        assert_eq!(asked.rules.budgets.time, Some(Duration::from_secs(1200)));
         assert!(asked.run.starts_with("19700101-000000-"));
         assert_eq!(asked.planner.policy().unwrap().bytes, 9);
         assert_eq!(asked.planner.policy().unwrap().sha256.len(), 64);
@@ -372,20 +300,41 @@ mod tests {
         assert!(error([("CELL_TIMEOUT_S", "inf")]).contains("above 0"));
         assert!(error([("BUDGET_S", "NaN")]).contains("BUDGET_S"));
         assert!(error([("PICTURES", "all")]).contains("off, ends or calls"));
-        assert!(error([("IMAGES", "all")]).contains("on-demand or on-motion or none"));
+        assert!(error([("IMAGES", "all")]).contains("on-demand, on-motion or none"));
+        assert!(error([("ARM", "legs")]).contains("cells, program, single-shot or tools"));
+        assert!(error([("BUDGET_TOKENS", "many")]).contains("BUDGET_TOKENS"));
+        assert!(error([("BUDGET_DOLLARS", "-1")]).contains("BUDGET_DOLLARS"));
         assert!(error([("RUN_ID", "../x")]).contains("RUN_ID"));
         assert!(error([("ROBOT", "libro")]).contains("libero"));
         assert!(error([("SEED", "18446744073709551615")]).contains("largest seed"));
-        assert_eq!(read([("BUDGET_S", "0")]).unwrap().budget, None);
+        assert_eq!(read([("BUDGET_S", "0")]).unwrap().rules.budgets.time, None);
+    }
+
+    #[test]
+    fn budgets_and_ways_of_acting_are_read() {
+        let asked = read([
+            ("ARM", "program"),
+            ("MAX_PROGRAMS", "3"),
+            ("MAX_TURNS", "40"),
+            ("BUDGET_CALLS", "60"),
+            ("BUDGET_TOKENS", "500000"),
+            ("BUDGET_DOLLARS", "0.5"),
+            ("SHOW_BUDGETS", "off"),
+        ])
+        .unwrap();
+        let (rules, budgets) = (&asked.rules, asked.rules.budgets);
+        assert_eq!((rules.arm, rules.max_programs), (ruaflow_prompt::Arm::Program, Some(3)));
+        assert_eq!((budgets.turns, budgets.calls), (Some(40), Some(60)));
+        assert_eq!((budgets.tokens, budgets.dollars), (Some(500_000), Some(0.5)));
+        assert!(!rules.show_budgets && !rules.transfer && !rules.guides);
+        assert_eq!(asked.to_json()["BUDGET_TOKENS"], 500_000);
+        assert_eq!(asked.to_json()["ARM"], "program");
     }
 
     #[test]
     fn planners_that_are_not_here_name_those_that_are() {
-        assert_eq!(
-            error([("PLANNER", "codex")]),
-            "setting PLANNER is \"codex\", which is not in this build; this build has: script"
-        );
-        assert!(error([("PLANNER", "gpt")]).contains("not known"));
+        let unknown = error([("PLANNER", "gpt")]);
+        assert!(unknown.contains("\"gpt\"") && unknown.contains("script"), "{unknown}");
         assert!(error([("POLICY", "")]).contains("POLICY is empty"));
         assert!(error([("POLICY", "none.py")]).contains("no such file"));
     }
@@ -405,8 +354,9 @@ mod tests {
 
     #[test]
     fn a_suite_cannot_lead_out_of_the_runs() {
-        let name = folder_name(SystemTime::UNIX_EPOCH, "libero", "../../etc", 0, 0);
+        let scene = |suite: &str| Scene { suite: suite.to_owned(), ..Scene::default() };
+        let name = folder_name(SystemTime::UNIX_EPOCH, "libero", &scene("../../etc"));
         assert!(name.starts_with("19700101-000000-______etc-0-0-"), "{name}");
-        assert!(folder_name(SystemTime::UNIX_EPOCH, "template", "", 0, 0).contains("-template-"));
+        assert!(folder_name(SystemTime::UNIX_EPOCH, "template", &scene("")).contains("-template-"));
     }
 }

@@ -1,70 +1,85 @@
-//! What decides on the next cell.
+//! What decides how an episode goes on.
 
-use std::sync::mpsc;
+use ruaflow_prompt::Limit;
+use ruaflow_schemas::CellResult;
 
-use ruaflow_record::Reason;
-use ruaflow_schemas::{Card, CellResult};
+use crate::episode::Episode;
 
-/// Decides what an episode does next, one turn at a time.
+/// Decides what an episode does.
 ///
-/// It runs on a thread of its own and may take its time: budgets, stops and dead
-/// nodes are handled meanwhile.
+/// It runs on a thread of its own and may block: stops, budgets and dead nodes are
+/// handled meanwhile, and [`Episode::run`] and [`Episode::stopped`] tell of them.
 pub trait Backend: Send {
-    /// The next turn. `last` is what the cell of the turn before did, nothing on
-    /// the first turn.
+    /// Plays one episode to its end.
     ///
     /// # Errors
-    /// The text ends the run and is what the user reads.
-    fn next(&mut self, card: &Card, last: Option<&CellResult>) -> Result<Turn, String>;
+    /// The text ends the run as failed and is what the user reads: a provider that
+    /// can't be reached, a program that does not start. A task that is not solved
+    /// is no error.
+    fn play(&mut self, episode: &mut Episode) -> Result<Ending, String>;
 }
 
-/// What to do next.
+/// How a backend came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
-    Cell {
-        code: String,
-        /// A few words for people; may be empty.
-        title: String,
-    },
-    /// End the episode.
-    End(Reason),
+pub enum Ending {
+    /// It has played all it had: a script, a program in one reply.
+    Played,
+    /// A cell of a script failed.
+    CellFailed,
+    /// The agent called `finish` as a tool. From a cell it ends the episode by itself.
+    Finished { status: String, summary: String },
+    /// The agent stopped acting and did not say `finish`.
+    GaveUp { why: String },
+    /// The episode was over first, as an [`Over`] said.
+    Over,
 }
 
-/// A turn that a backend has decided on.
-#[derive(Clone, Debug)]
-pub(crate) struct Thought {
-    pub episode: u32,
-    pub turn: Result<Turn, String>,
+/// The episode is over; no cell runs any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    pub why: Why,
+    /// The cell with which it ended, when the one who asks had it run.
+    pub last: Option<Box<CellResult>>,
 }
 
-/// A backend at work on one episode.
-pub(crate) struct Mind {
-    results: mpsc::Sender<Option<CellResult>>,
-}
-
-impl Mind {
-    /// Starts the backend's thread; `answer` gets each turn.
-    pub fn start(
-        mut backend: Box<dyn Backend>,
-        episode: u32,
-        card: Card,
-        answer: impl Fn(Thought) -> bool + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let (results, received) = mpsc::channel::<Option<CellResult>>();
-        std::thread::Builder::new().name("backend".to_owned()).spawn(move || {
-            for last in received {
-                let turn = backend.next(&card, last.as_ref());
-                if !answer(Thought { episode, turn }) {
-                    return;
-                }
-            }
-        })?;
-        Ok(Mind { results })
+impl Over {
+    #[must_use]
+    pub fn because(why: Why) -> Self {
+        Over { why, last: None }
     }
+}
 
-    /// Asks for the next turn.
-    pub fn think(&self, last: Option<CellResult>) {
-        // A backend that has ended has given its last answer.
-        let _ = self.results.send(last);
+impl From<Over> for Ending {
+    fn from(_: Over) -> Self {
+        Ending::Over
+    }
+}
+
+/// Why an episode is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The robot reports the task as solved.
+    Solved,
+    /// A cell called `finish`.
+    Finished,
+    /// A budget is used up: the robot holds, and the agent may say `finish`, within
+    /// [`LAST_WORDS`](crate::LAST_WORDS).
+    Budget(Limit),
+    /// A person or a failure stopped it.
+    Stopped,
+}
+
+impl Why {
+    /// In words for an agent.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Why::Solved => "the episode is over: the task is solved".to_owned(),
+            Why::Finished => "the episode is over: a cell called finish".to_owned(),
+            Why::Budget(limit) => format!(
+                "the budget of {limit} is used up; the robot holds and runs nothing more: call finish"
+            ),
+            Why::Stopped => "the episode was stopped".to_owned(),
+        }
     }
 }

@@ -6,9 +6,19 @@
 
 mod asked;
 mod backend;
+mod control;
+mod episode;
+mod hands;
+mod mind;
+mod model;
+mod planners;
+#[cfg(test)]
+mod rehearsal;
 mod report;
+mod scribe;
 mod script;
 mod session;
+mod steering;
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,14 +28,23 @@ use ruaflow_record::{Happening, LiveLock, ProgressWriter, RunDir, Status};
 use ruaflow_schemas::event;
 use serde_json::json;
 
-pub use crate::asked::{Asked, AskedError, Planner};
-pub use crate::backend::{Backend, Turn};
-use crate::backend::{Mind, Thought};
+pub use crate::asked::{Asked, AskedError, Scene, Scenes};
+pub use crate::backend::{Backend, Ending, Over, Why};
+pub use crate::control::{Control, Wish};
+pub use crate::episode::{Episode, Interrupter, Left, Setting, World};
+pub use crate::hands::{Hands, Outcome, has_tools, pictures, program_cell, program_in};
+use crate::mind::{Mind, Word};
+pub use crate::model::Model;
+pub use crate::planners::{Planner, PlannerError};
 pub use crate::script::{Script, ScriptError};
+pub use crate::session::LAST_WORDS;
 use crate::session::{Out, Peers, Session};
+use crate::steering::Steering;
 
 /// The others get this long to end when the run could not begin.
 const GIVE_UP_WITHIN: Duration = Duration::from_secs(3);
+/// A backend gets this long to end once its episode is over.
+const BACKEND_LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
 /// Runs the node until the run is over.
 ///
@@ -33,7 +52,7 @@ const GIVE_UP_WITHIN: Duration = Duration::from_secs(3);
 /// When a setting is wrong, or a node, the robot or the disk failed.
 pub fn run() -> Result<()> {
     let started = Instant::now();
-    let mut node = Node::<Thought>::open()?;
+    let mut node = Node::<Word>::open()?;
     match prepare(&node) {
         Ok((asked, desk)) => drive(&mut node, asked, desk, started),
         Err(error) => {
@@ -53,7 +72,7 @@ struct Desk {
     _lock: LiveLock,
 }
 
-fn prepare(node: &Node<Thought>) -> Result<(Asked, Desk)> {
+fn prepare(node: &Node<Word>) -> Result<(Asked, Desk)> {
     let cwd = std::env::current_dir().context("the current folder is gone")?;
     let asked = Asked::read(&Settings::load()?, &cwd, SystemTime::now())?;
     for topic in ["card", "cell_result", "result", "event"] {
@@ -67,29 +86,36 @@ fn prepare(node: &Node<Thought>) -> Result<(Asked, Desk)> {
     Ok((asked, Desk { dir, progress, trouble: None, _lock: lock }))
 }
 
-fn drive(node: &mut Node<Thought>, asked: Asked, mut desk: Desk, started: Instant) -> Result<()> {
+fn drive(node: &mut Node<Word>, asked: Asked, mut desk: Desk, started: Instant) -> Result<()> {
     node.set_run_id(&asked.run);
-    let planner = asked.planner.clone();
     desk.tell(&Happening::Run {
         run: asked.run.clone(),
         dir: desk.dir.root().to_owned(),
         robot: asked.robot.clone(),
-        planner: planner.name().to_owned(),
-        episodes: asked.episodes,
+        planner: asked.planner.name().to_owned(),
+        episodes: asked.scenes.count(),
     });
     let created = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut session = Session::new(asked, peers(node), created, started, Instant::now());
+    let sender = node.sender();
+    let steering = Steering::open(desk.dir.run(), move |word| sender.send(word));
     let mut mind = None;
     loop {
         session.tick(Instant::now());
         for out in session.take_out() {
-            perform(node, &mut desk, &mut mind, &planner, &session, out)?;
+            if let Out::Meet { episode, .. } = &out {
+                steering.turn_to(*episode, session.control());
+            }
+            perform(node, &mut desk, &mut mind, &session, out)?;
         }
         if session.has_left() {
             break;
         }
         let input = node.next(session.due());
         take(&mut session, input);
+    }
+    if let Some(mind) = mind {
+        mind.leave(BACKEND_LEAVES_WITHIN);
     }
     desk.dir.free_reserve();
     let result = session.result();
@@ -105,7 +131,7 @@ fn drive(node: &mut Node<Thought>, asked: Asked, mut desk: Desk, started: Instan
     }
 }
 
-fn take(session: &mut Session, input: Input<Thought>) {
+fn take(session: &mut Session, input: Input<Word>) {
     let now = Instant::now();
     match input {
         Input::Frame(frame) => {
@@ -115,7 +141,7 @@ fn take(session: &mut Session, input: Input<Thought>) {
         }
         Input::Event { node, event } => session.event(now, &node, &event),
         Input::Gone { node } => session.gone(now, &node),
-        Input::Local(thought) => session.thought(now, thought),
+        Input::Local(word) => session.word(now, word),
         Input::Shutdown | Input::Stop => session.stop(now),
         Input::Timeout => {}
     }
@@ -136,10 +162,9 @@ fn take_frame(
 }
 
 fn perform(
-    node: &mut Node<Thought>,
+    node: &mut Node<Word>,
     desk: &mut Desk,
     mind: &mut Option<Mind>,
-    planner: &Planner,
     session: &Session,
     out: Out,
 ) -> Result<()> {
@@ -149,11 +174,16 @@ fn perform(
             node.event(event::RUN, "", data)
         }
         Out::Begin { episode } => {
+            if let Some(last) = mind.take() {
+                last.leave(BACKEND_LEAVES_WITHIN);
+            }
             node.flush()?;
             node.set_episode(episode.into());
             let result = session.result();
-            let seed = result.episodes.last().map_or(result.seed, |e| e.seed);
-            let data = json!({ "episode": episode, "suite": result.suite, "task": result.task, "seed": seed });
+            let last = result.episodes.last();
+            let scene = last.map(|e| (&e.suite, e.task, e.seed));
+            let (suite, task, seed) = scene.unwrap_or((&result.suite, result.task, result.seed));
+            let data = json!({ "episode": episode, "suite": suite, "task": task, "seed": seed });
             node.event(event::STARTED, "", data)
         }
         Out::Reset(reset) => node.send(&reset),
@@ -164,7 +194,11 @@ fn perform(
             }
             node.send(&cell)
         }
+        Out::Skip => node.event(event::SKIP, "", json!({})),
         Out::Ended { episode, reason, success } => {
+            if let Some(mind) = mind {
+                mind.close();
+            }
             node.flush()?;
             // The event's own row is in the one batch that follows.
             let batches = node.batches() + 1;
@@ -178,15 +212,21 @@ fn perform(
             node.flush()
         }
         Out::Meet { episode, card } => {
+            let setting = Setting {
+                number: episode,
+                dir: desk.dir.episode_dir(episode),
+                card: *card,
+                rules: session.rules(),
+                control: session.control(),
+            };
             let sender = node.sender();
-            *mind = Some(Mind::start(planner.backend(), episode, *card, move |thought| {
-                sender.send(thought)
-            })?);
+            let say = move |word| sender.send(word);
+            *mind = Some(Mind::start(session.backend(), setting, say)?);
             Ok(())
         }
-        Out::Think { last } => {
+        Out::Answer(answer) => {
             if let Some(mind) = mind {
-                mind.think(last.map(|result| *result));
+                mind.answer(*answer);
             }
             Ok(())
         }
@@ -228,7 +268,7 @@ impl Desk {
     }
 }
 
-fn peers(node: &Node<Thought>) -> Peers {
+fn peers(node: &Node<Word>) -> Peers {
     let one = |topic: &str| node.peers_of(topic).into_iter().next().unwrap_or_default();
     Peers {
         robot: one("card"),
@@ -239,7 +279,7 @@ fn peers(node: &Node<Thought>) -> Peers {
 }
 
 /// Ends a run that has not begun.
-fn send_home(node: &mut Node<Thought>) {
+fn send_home(node: &mut Node<Word>) {
     node.expect_end();
     if let Err(error) = node.event(event::SHUTDOWN, "", json!({})) {
         tracing::warn!("the other nodes could not be told: {error:#}");

@@ -12,12 +12,19 @@ pub(crate) fn line(what: &Happening) -> Option<String> {
                 "episode {episode}: {suite}task {task} seed {seed}, {instruction:?}, scene set in {reset_s:.1} s"
             )
         }
+        Happening::Serving { url, token_file, .. } => {
+            format!("the robot is at {url}, its token in {}", token_file.display())
+        }
         Happening::Cell { status, .. } if status == "started" => return None,
         Happening::Cell { index, status, title, seconds, control_steps, error, .. } => {
             let title = if title.is_empty() { String::new() } else { format!(" ({title})") };
             let error = if error.is_empty() { String::new() } else { format!(": {error}") };
             let (seconds, steps) = (seconds.unwrap_or_default(), control_steps.unwrap_or_default());
             format!("cell {index}{title}: {status}, {seconds:.2} s, {steps} control steps{error}")
+        }
+        Happening::Turn { turn, input, output, dollars, seconds, .. } => {
+            let dollars = dollars.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
+            format!("turn {turn}: {input} tokens in, {output} out{dollars}, {seconds:.1} s")
         }
         Happening::Progress { .. } => return None,
         Happening::Warning { node, message } => format!("warning from {node}: {message}"),

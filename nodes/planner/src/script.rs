@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ruaflow_record::Reason;
-use ruaflow_schemas::{Card, CellResult};
 use ruff_python_ast::ModModule;
 use ruff_python_parser::{Parsed, parse_module};
 
-use crate::backend::{Backend, Turn};
+use crate::backend::{Backend, Ending};
+use crate::episode::Episode;
 
 const MARKER: &str = "# %%";
 
@@ -67,27 +66,41 @@ impl Script {
         Ok((Self::parse(&file, text)?, bytes))
     }
 
+    /// The code of each cell and its title, in order; there is one at least.
+    pub fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.cells.iter().map(|cell| (cell.code.as_str(), cell.title.as_str()))
+    }
+
     /// Plays the script from its beginning.
     pub fn player(&self) -> Box<dyn Backend> {
-        Box::new(Player { cells: self.cells.clone(), next: 0 })
+        Box::new(Player { cells: self.cells.clone() })
+    }
+
+    /// The cell that runs a program; `None` when the text defines no `run(robo)`.
+    ///
+    /// # Errors
+    /// [`ScriptError::Syntax`].
+    pub fn program(file: &str, text: &str) -> Result<Option<String>, ScriptError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let module = parse(file, 1, text)?;
+        Ok(is_program(&module).then(|| program_cell(text)))
     }
 }
 
 struct Player {
     cells: Arc<[ScriptCell]>,
-    next: usize,
 }
 
 impl Backend for Player {
-    fn next(&mut self, _card: &Card, last: Option<&CellResult>) -> Result<Turn, String> {
-        if last.is_some_and(|result| result.status != "ok") {
-            return Ok(Turn::End(Reason::CellError));
+    fn play(&mut self, episode: &mut Episode) -> Result<Ending, String> {
+        for cell in self.cells.iter() {
+            match episode.run(&cell.code, &cell.title) {
+                Ok(result) if result.status == "ok" => {}
+                Ok(_) => return Ok(Ending::CellFailed),
+                Err(over) => return Ok(over.into()),
+            }
         }
-        let Some(cell) = self.cells.get(self.next) else {
-            return Ok(Turn::End(Reason::PolicyFinished));
-        };
-        self.next += 1;
-        Ok(Turn::Cell { code: cell.code.clone(), title: cell.title.clone() })
+        Ok(Ending::Played)
     }
 }
 
@@ -116,16 +129,21 @@ fn parse_whole(file: &str, text: &str) -> Result<Vec<ScriptCell>, ScriptError> {
     if !holds_code(file, 1, text)? {
         return Ok(Vec::new());
     }
-    let module = parse(file, 1, text)?;
-    let is_program = module
-        .syntax()
-        .body
-        .iter()
-        .filter_map(|statement| statement.as_function_def_stmt())
-        .any(|function| function.name.as_str() == "run" && function.parameters.len() == 1);
     let code =
-        if is_program { format!("{}\n\nrun(robo)\n", text.trim_end()) } else { text.to_owned() };
+        if is_program(&parse(file, 1, text)?) { program_cell(text) } else { text.to_owned() };
     Ok(vec![ScriptCell { code, title: String::new() }])
+}
+
+fn is_program(module: &Parsed<ModModule>) -> bool {
+    let functions =
+        module.syntax().body.iter().filter_map(|statement| statement.as_function_def_stmt());
+    functions
+        .into_iter()
+        .any(|function| function.name.as_str() == "run" && function.parameters.len() == 1)
+}
+
+fn program_cell(text: &str) -> String {
+    format!("{}\n\nrun(robo)\n", text.trim_end())
 }
 
 /// Whether the text, which begins at `first_line`, does anything; a lone text is documentation.
@@ -150,6 +168,8 @@ fn is_marker(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ruaflow_schemas::CellResult;
+
     use super::*;
 
     fn cells(text: &str) -> Vec<(String, String)> {
@@ -161,15 +181,15 @@ mod tests {
         Script::parse("p.py", text).unwrap_err().to_string()
     }
 
-    fn play(text: &str, statuses: &[&str]) -> Vec<Turn> {
-        let mut player = Script::parse("p.py", text).unwrap().player();
-        let card = Card::default();
-        let mut turns = vec![player.next(&card, None).unwrap()];
-        for status in statuses {
-            let last = CellResult { status: (*status).into(), ..CellResult::default() };
-            turns.push(player.next(&card, Some(&last)).unwrap());
-        }
-        turns
+    /// Plays the text; each cell ends with the next status.
+    fn play(text: &str, statuses: &[&str]) -> (Ending, usize) {
+        let mut statuses = statuses.iter();
+        let (mut episode, ran) = crate::rehearsal::episode(move |_, _| CellResult {
+            status: (*statuses.next().unwrap()).into(),
+            ..CellResult::default()
+        });
+        let ending = Script::parse("p.py", text).unwrap().player().play(&mut episode).unwrap();
+        (ending, ran.cells().len())
     }
 
     #[test]
@@ -240,9 +260,9 @@ mod tests {
     #[test]
     fn cells_are_played_one_a_turn_until_one_fails() {
         let text = "# %% a\n1\n# %% b\n2\n";
-        assert_eq!(play(text, &["ok", "ok"])[2], Turn::End(Reason::PolicyFinished));
+        assert_eq!(play(text, &["ok", "ok"]), (Ending::Played, 2));
         for status in ["error", "timeout", "crashed"] {
-            assert_eq!(play(text, &[status])[1], Turn::End(Reason::CellError));
+            assert_eq!(play(text, &[status]), (Ending::CellFailed, 1));
         }
     }
 }

@@ -7,15 +7,19 @@ mod episode;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ruaflow_record::{EpisodeResult, Failure, Happening, Reason, RunResult};
+use ruaflow_prompt::{Limit, Rules};
+use ruaflow_record::{Bill, EpisodeResult, Failure, Finish, Happening, Reason, RunResult};
 use ruaflow_schemas::{CallResult, Card, Cell, CellResult, Event, Reset, event};
 use serde_json::Value;
 
 use self::episode::Live;
-use crate::asked::Asked;
-use crate::backend::{Thought, Turn};
+use crate::asked::{Asked, Scene};
+use crate::backend::{Backend, Ending, Over, Why};
+use crate::control::{Clock, Control};
+use crate::mind::{Answer, Saying, Word};
 
 const CALL_EVERY: Duration = Duration::from_millis(200);
 const GREETING_LIMIT: Duration = Duration::from_secs(15);
@@ -29,6 +33,8 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(1);
 /// The recorder gives up on late pictures by itself after 15 s.
 const RECORDED_LIMIT: Duration = Duration::from_secs(20);
 const LEAVING_LIMIT: Duration = Duration::from_secs(5);
+/// What an agent gets to say `finish` in once a budget is used up.
+pub const LAST_WORDS: Duration = Duration::from_secs(60);
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 const MAX_WARNINGS: usize = 100;
 /// Characters of a cell's last line that are told.
@@ -56,6 +62,8 @@ pub(crate) enum Out {
     Reset(Reset),
     Card(Box<Card>),
     Cell(Cell),
+    /// End the running cell early.
+    Skip,
     /// Send `event ended`, with what has been recorded so far.
     Ended {
         episode: u32,
@@ -68,10 +76,8 @@ pub(crate) enum Out {
         episode: u32,
         card: Box<Card>,
     },
-    /// Ask it for the next turn.
-    Think {
-        last: Option<Box<CellResult>>,
-    },
+    /// Tell it what its cell did, or why there is no further one.
+    Answer(Box<Answer>),
     Tell(Happening),
     /// Write `result.json`.
     Save,
@@ -90,6 +96,11 @@ enum State {
     },
     Thinking,
     Running {
+        until: Instant,
+    },
+    /// A budget is used up; the backend may say how it ends.
+    LastWords {
+        reason: Reason,
         until: Instant,
     },
     /// The cell is done, the last call's result is not here.
@@ -121,6 +132,7 @@ pub(crate) struct Session {
     started: Instant,
     state: State,
     live: Live,
+    control: Control,
     broken: Option<Broken>,
     result: RunResult,
     out: Vec<Out>,
@@ -134,21 +146,27 @@ impl Session {
         started: Instant,
         now: Instant,
     ) -> Self {
+        let first = asked.scenes.first();
         let result = RunResult {
             schema: RunResult::SCHEMA.to_owned(),
             system: "ruaflow".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             run: asked.run.clone(),
             robot: asked.robot.clone(),
-            suite: asked.suite.clone(),
-            task: asked.task,
-            seed: asked.seed,
+            suite: first.suite.clone(),
+            task: first.task,
+            seed: first.seed,
             planner: asked.planner.name().to_owned(),
+            privileged: asked.others.get("PERCEPTION").is_some_and(|eyes| eyes == "oracle"),
+            model: asked.planner.model().to_owned(),
+            arm: asked.rules.arm.word().to_owned(),
+            feedback: asked.rules.feedback.word().to_owned(),
+            images: asked.rules.images.word().to_owned(),
             policy: asked.planner.policy().cloned(),
-            budget_s: asked.budget.map_or(0.0, |b| b.as_secs_f64()),
+            budget_s: asked.rules.budgets.time.map_or(0.0, |b| b.as_secs_f64()),
             max_episode_steps: asked.max_steps,
             settle: asked.settle,
-            seeds: (0..u64::from(asked.episodes)).map(|n| asked.seed + n).collect(),
+            seeds: asked.scenes.iter().map(|scene| scene.seed).collect(),
             created_at,
             ..RunResult::default()
         };
@@ -164,6 +182,7 @@ impl Session {
             started,
             state,
             live: Live::default(),
+            control: Control::default(),
             broken: None,
             result,
             out: vec![Out::Save],
@@ -172,6 +191,20 @@ impl Session {
 
     pub fn result(&self) -> &RunResult {
         &self.result
+    }
+
+    pub fn rules(&self) -> Arc<Rules> {
+        self.asked.rules.clone()
+    }
+
+    /// A backend for one episode.
+    pub fn backend(&self) -> Box<dyn Backend> {
+        self.asked.planner.backend()
+    }
+
+    /// What the present episode's backend is steered by.
+    pub fn control(&self) -> Control {
+        self.control.clone()
     }
 
     pub fn take_out(&mut self) -> Vec<Out> {
@@ -190,6 +223,7 @@ impl Session {
             State::Resetting { since, again, .. } => Some((*again).min(*since + RESET_LIMIT)),
             State::Thinking | State::Left => None,
             State::Running { until }
+            | State::LastWords { until, .. }
             | State::Settling { until, .. }
             | State::Closing { until }
             | State::Leaving { until, .. } => Some(*until),
@@ -240,7 +274,13 @@ impl Session {
                     "the cell runner did not answer in time".to_owned(),
                 );
             }
-            State::Thinking if budget_spent => self.end(now, Reason::Budget),
+            State::Thinking if budget_spent => {
+                self.last_words(now, Reason::Budget, Limit::Time, None);
+            }
+            State::LastWords { reason, until } if now >= *until => {
+                let reason = *reason;
+                self.end(now, reason);
+            }
             State::Settling { until, .. } if now >= *until => self.settle(now),
             State::Closing { until } if now >= *until => {
                 let recorder = self.peers.recorder.clone();
@@ -277,8 +317,9 @@ impl Session {
             self.fail(now, Reason::Error, &robot, message);
             return;
         }
-        let budget_ms = self.asked.budget.map_or(0, |b| b.as_millis() as u64);
+        let budget_ms = self.asked.rules.budgets.time.map_or(0, |b| b.as_millis() as u64);
         let card = Box::new(Card { budget_ms, ..card });
+        self.control = Control::default();
         self.live.begin(now, &card);
         let Some(episode) = self.result.episodes.last_mut() else { return };
         episode.reset_s = reset_s;
@@ -303,39 +344,100 @@ impl Session {
         self.out.push(Out::Tell(told));
         self.out.push(Out::Save);
         self.out.push(Out::Meet { episode, card });
-        self.think(None);
+        self.state = State::Thinking;
     }
 
-    /// A turn that the backend has decided on.
-    pub fn thought(&mut self, now: Instant, thought: Thought) {
-        if !matches!(self.state, State::Thinking) || thought.episode != self.episode() {
+    /// What a backend says.
+    pub fn word(&mut self, now: Instant, word: Word) {
+        if word.episode != self.episode() {
             return;
         }
-        match thought.turn {
-            Ok(Turn::End(reason)) => self.end(now, reason),
-            Ok(Turn::Cell { code, title }) => {
-                let left = self.budget_end().map(|end| end.saturating_duration_since(now));
-                if left.is_some_and(|left| left.is_zero()) {
-                    self.end(now, Reason::Budget);
-                    return;
+        match word.saying {
+            Saying::Cell { code, title, fresh } => {
+                // In another state the episode has ended; why is on its way.
+                if matches!(self.state, State::Thinking) {
+                    self.run_cell(now, code, title, fresh);
                 }
-                // 0 would mean no deadline at all.
-                let timeout =
-                    left.map_or(self.asked.cell_timeout, |left| left.min(self.asked.cell_timeout));
-                let timeout = timeout.max(Duration::from_millis(1));
-                let (id, index) = self.live.begin_cell(&self.asked.run, self.episode(), title);
-                self.tell_cell("started", None);
-                self.state = State::Running { until: now + timeout + CELL_GRACE };
-                self.out.push(Out::Cell(Cell {
-                    id,
-                    index,
-                    code,
-                    timeout_ms: timeout.as_millis() as u64,
-                    ..Cell::default()
-                }));
             }
-            Err(message) => self.fail(now, Reason::Error, "planner", message),
+            Saying::Interrupt => {
+                if matches!(self.state, State::Running { .. }) {
+                    self.out.push(Out::Skip);
+                }
+            }
+            Saying::Spent { bill, what } => self.book(*bill, what.map(|what| *what)),
+            Saying::Ended { ending, spent } => self.backend_ended(now, ending, spent),
         }
+    }
+
+    fn run_cell(&mut self, now: Instant, code: String, title: String, fresh: bool) {
+        let left = self.budget_end().map(|end| end.saturating_duration_since(now));
+        if left.is_some_and(|left| left.is_zero()) {
+            self.last_words(now, Reason::Budget, Limit::Time, None);
+            return;
+        }
+        // 0 would mean no deadline at all.
+        let timeout =
+            left.map_or(self.asked.cell_timeout, |left| left.min(self.asked.cell_timeout));
+        let timeout = timeout.max(Duration::from_millis(1));
+        let (id, index) = self.live.begin_cell(&self.asked.run, self.episode(), title);
+        self.tell_cell("started", None);
+        self.state = State::Running { until: now + timeout + CELL_GRACE };
+        self.out.push(Out::Cell(Cell {
+            id,
+            index,
+            code,
+            timeout_ms: timeout.as_millis() as u64,
+            fresh,
+            ..Cell::default()
+        }));
+    }
+
+    fn book(&mut self, bill: Bill, what: Option<Happening>) {
+        if let Some(episode) = self.result.episodes.last_mut() {
+            episode.bill = bill;
+        }
+        self.result.sum_up();
+        self.out.push(Out::Save);
+        // The verdict is the last that is told.
+        if let Some(what) = what.filter(|_| self.in_episode()) {
+            self.out.push(Out::Tell(what));
+        }
+    }
+
+    fn backend_ended(
+        &mut self,
+        now: Instant,
+        ending: Result<Ending, String>,
+        spent: Option<Limit>,
+    ) {
+        let budget = match self.state {
+            State::Thinking => None,
+            State::LastWords { reason, .. } => Some(reason),
+            // The episode had ended first.
+            _ => return,
+        };
+        let ending = match ending {
+            Ok(ending) => ending,
+            Err(message) => return self.fail(now, Reason::Error, "planner", message),
+        };
+        if let Some(limit) = spent {
+            self.live.limit.get_or_insert(limit);
+        }
+        let budget = budget.or(spent.map(|_| Reason::Budget));
+        let reason = match ending {
+            Ending::Played => Reason::PolicyFinished,
+            Ending::CellFailed => Reason::CellError,
+            Ending::Finished { status, summary } => {
+                self.live.finish = Some(Finish { status, summary });
+                Reason::Finish
+            }
+            Ending::GaveUp { why } => {
+                self.warn("planner", &format!("the agent gave up: {why}"));
+                Reason::GaveUp
+            }
+            Ending::Over => Reason::Stopped,
+        };
+        self.end(now, budget.unwrap_or(reason));
     }
 
     /// The controller's answer to a call: where the episode stands.
@@ -428,19 +530,19 @@ impl Session {
     }
 
     fn begin(&mut self, now: Instant, n: u32) {
-        let seed = self.asked.seed + u64::from(n);
+        let Scene { suite, task, seed } = self.asked.scenes.get(n).clone();
         self.live = Live::default();
         self.result.episodes.push(EpisodeResult {
             episode: n,
-            suite: self.asked.suite.clone(),
-            task: self.asked.task,
+            suite: suite.clone(),
+            task,
             seed,
             ..EpisodeResult::default()
         });
         let reset = Reset {
             id: format!("{}-{n}-reset", self.asked.run),
-            suite: self.asked.suite.clone(),
-            task: self.asked.task,
+            suite,
+            task,
             seed,
             settle: self.asked.settle,
             max_control_steps: self.asked.max_steps,
@@ -452,31 +554,44 @@ impl Session {
         self.state = State::Resetting { reset, since: now, again: now + RESET_AGAIN };
     }
 
-    fn think(&mut self, last: Option<Box<CellResult>>) {
-        self.state = State::Thinking;
-        self.out.push(Out::Think { last });
-    }
-
     /// The cell is done and everything it did is known.
     fn settle(&mut self, now: Instant) {
         let State::Settling { result, .. } = std::mem::replace(&mut self.state, State::Thinking)
         else {
             return;
         };
-        let reason = if self.live.terminated {
-            Some(Reason::Success)
+        if self.live.terminated {
+            self.release(Over { why: Why::Solved, last: Some(result) });
+            self.end(now, Reason::Success);
         } else if self.live.truncated {
-            Some(Reason::Truncated)
+            self.last_words(now, Reason::Truncated, Limit::Steps, Some(result));
         } else if result.status == "finished" {
-            Some(Reason::Finish)
+            self.release(Over { why: Why::Finished, last: Some(result) });
+            self.end(now, Reason::Finish);
         } else if self.budget_end().is_some_and(|end| now >= end) {
-            Some(Reason::Budget)
+            self.last_words(now, Reason::Budget, Limit::Time, Some(result));
         } else {
-            None
-        };
-        match reason {
-            Some(reason) => self.end(now, reason),
-            None => self.think(Some(result)),
+            self.out.push(Out::Answer(Box::new(Ok(*result))));
+        }
+    }
+
+    /// A budget is used up: nothing runs any more, the backend may say how it ends.
+    fn last_words(
+        &mut self,
+        now: Instant,
+        reason: Reason,
+        limit: Limit,
+        last: Option<Box<CellResult>>,
+    ) {
+        self.live.limit.get_or_insert(limit);
+        self.state = State::LastWords { reason, until: now + LAST_WORDS };
+        self.release(Over { why: Why::Budget(limit), last });
+    }
+
+    /// Tells the backend, once, that the episode is over.
+    fn release(&mut self, over: Over) {
+        if !std::mem::replace(&mut self.live.released, true) {
+            self.out.push(Out::Answer(Box::new(Err(over))));
         }
     }
 
@@ -506,11 +621,18 @@ impl Session {
 
     /// Whether the robot may be moving.
     fn acting(&self) -> bool {
-        matches!(self.state, State::Thinking | State::Running { .. } | State::Settling { .. })
+        matches!(
+            self.state,
+            State::Thinking
+                | State::Running { .. }
+                | State::LastWords { .. }
+                | State::Settling { .. }
+        )
     }
 
     fn budget_end(&self) -> Option<Instant> {
-        Some(self.live.began? + self.asked.budget?)
+        let (began, budget) = (self.live.began?, self.asked.rules.budgets.time);
+        Clock { began, budget, control: self.control() }.end()
     }
 }
 

@@ -6,11 +6,14 @@ use std::time::Instant;
 use ruaflow_record::{Failure, Happening, Notice, Reason, Status};
 use serde_json::Value;
 
+use crate::backend::{Over, Why};
+
 use super::{Broken, LEAVING_LIMIT, MAX_WARNINGS, Out, RECORDED_LIMIT, Session, State};
 
 impl Session {
     /// The episode is over: everybody is told, and the recorder's word is waited for.
     pub(super) fn end(&mut self, now: Instant, reason: Reason) {
+        self.release(Over::because(Why::Stopped));
         self.sum_up_episode(now, reason);
         let (episode, success) = (self.episode(), self.live.success);
         self.out.push(Out::Ended { episode, reason, success });
@@ -50,7 +53,7 @@ impl Session {
         };
         self.out.push(Out::Tell(told));
         let next = self.episode() + 1;
-        if self.broken.is_some() || next >= self.asked.episodes {
+        if self.broken.is_some() || next >= self.asked.scenes.count() {
             self.leave(now);
         } else {
             self.result.sum_up();
@@ -84,7 +87,7 @@ impl Session {
             success: result.environment_success,
             judged: result.episodes.iter().any(|e| e.judged),
             solved: result.episodes.iter().filter(|e| e.environment_success).count() as u32,
-            episodes: self.asked.episodes,
+            episodes: self.asked.scenes.count(),
             error: result.error.clone(),
             seconds: result.total_wall_s,
         };

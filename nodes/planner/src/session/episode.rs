@@ -1,5 +1,6 @@
 use std::time::{Duration, Instant};
 
+use ruaflow_prompt::Limit;
 use ruaflow_record::{EpisodeResult, Finish};
 use ruaflow_schemas::{CallResult, Card, CellResult, Observation};
 use serde_json::Value;
@@ -24,7 +25,12 @@ pub(super) struct Live {
     calls_now: u64,
     /// Recorded step of the last call.
     step: u64,
-    finish: Option<Finish>,
+    /// What the agent said with `finish`.
+    pub finish: Option<Finish>,
+    /// The budget that was used up first.
+    pub limit: Option<Limit>,
+    /// The backend knows that the episode is over.
+    pub released: bool,
     told: Option<Instant>,
 }
 
@@ -109,6 +115,7 @@ impl Live {
         episode.env_steps = self.control_step;
         episode.cells = self.cells;
         episode.finish.clone_from(&self.finish);
+        episode.limit = self.limit.map(|limit| limit.word().to_owned());
         if episode.policy_wall_s == 0.0 {
             episode.policy_wall_s = self.began.map_or(0.0, |began| (now - began).as_secs_f64());
         }

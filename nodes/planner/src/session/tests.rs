@@ -1,22 +1,29 @@
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::SystemTime;
 
 use ruaflow_kit::Settings;
+use ruaflow_prompt::Budgets;
 use ruaflow_record::{Policy, Status};
 use ruaflow_schemas::{LedgerEntry, Observation};
 use serde_json::json;
 
 use super::*;
-use crate::asked::Planner;
-use crate::backend::Backend;
+use crate::asked::Scenes;
+use crate::episode::Setting;
+use crate::mind::Mind;
+use crate::planners::Planner;
 use crate::script::Script;
 
 /// The other nodes, played by the test, and a clock that it moves.
 struct Stage {
     session: Session,
-    backend: Option<Box<dyn Backend>>,
-    card: Card,
-    planner: Planner,
+    mind: Option<Mind>,
+    /// What the backend says. It speaks once after it has been met or answered.
+    words: Option<Receiver<Word>>,
+    /// A backend that thinks and thinks.
+    mute: bool,
+    folder: tempfile::TempDir,
     now: Instant,
     /// What the session has sent and told so far.
     out: Vec<Out>,
@@ -29,18 +36,16 @@ fn asked(script: &str, episodes: u32) -> Asked {
         run: "r".into(),
         out: PathBuf::from("r"),
         robot: "libero".into(),
-        suite: "libero_spatial".into(),
-        task: 2,
-        seed: 10,
+        scenes: Scenes::counting("libero_spatial", 2, 10, episodes),
         settle: 15,
         from: None,
-        episodes,
         max_steps: 300,
         cell_timeout: Duration::from_secs(60),
-        budget: Some(Duration::from_secs(100)),
         pictures: "off".into(),
-        feedback: "rich".into(),
-        images: "on-demand".into(),
+        rules: Arc::new(Rules {
+            budgets: Budgets { time: Some(Duration::from_secs(100)), ..Budgets::default() },
+            ..Rules::default()
+        }),
         others: std::collections::BTreeMap::new(),
         planner: Planner::Script { script, policy: Policy::default() },
     }
@@ -55,13 +60,14 @@ impl Stage {
             recorder: "recorder".into(),
             answering: nodes.map(str::to_owned).into(),
         };
-        let (planner, now) = (asked.planner.clone(), Instant::now());
+        let now = Instant::now();
         let session = Session::new(asked, peers, "2026-01-01T00:00:00Z".into(), now, now);
         let mut stage = Stage {
             session,
-            backend: None,
-            card: Card::default(),
-            planner,
+            mind: None,
+            words: None,
+            mute: false,
+            folder: tempfile::tempdir().unwrap(),
             now,
             out: Vec::new(),
             steps: 0,
@@ -78,6 +84,21 @@ impl Stage {
         stage
     }
 
+    /// The same with a backend that has not decided on a cell.
+    fn thinking() -> Self {
+        let mut stage = Self::new(asked("1\n", 1));
+        stage.mute = true;
+        stage.all_ready();
+        stage.card();
+        stage
+    }
+
+    fn say(&mut self, saying: Saying) {
+        let episode = self.session.episode();
+        self.session.word(self.now, Word { episode, saying });
+        self.settle();
+    }
+
     fn settle(&mut self) {
         loop {
             self.session.tick(self.now);
@@ -87,19 +108,42 @@ impl Stage {
             }
             for out in out {
                 match &out {
-                    Out::Meet { card, .. } => {
-                        self.card = (**card).clone();
-                        self.backend = Some(self.planner.backend());
-                    }
-                    Out::Think { last } => {
-                        let turn = self.backend.as_mut().unwrap().next(&self.card, last.as_deref());
-                        let episode = self.session.episode();
-                        self.session.thought(self.now, Thought { episode, turn });
-                    }
+                    Out::Meet { episode, card } if !self.mute => self.meet(*episode, card),
+                    Out::Answer(answer) => self.answer(answer),
                     _ => {}
                 }
                 self.out.push(out);
             }
+        }
+    }
+
+    fn meet(&mut self, number: u32, card: &Card) {
+        let setting = Setting {
+            number,
+            dir: self.folder.path().join("episodes/000"),
+            card: card.clone(),
+            rules: self.session.rules(),
+            control: self.session.control(),
+        };
+        let (say, words) = channel();
+        let backend = self.session.backend();
+        self.mind =
+            Some(Mind::start(backend, setting, move |word| say.send(word).is_ok()).unwrap());
+        self.words = Some(words);
+        self.hear();
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        if let Some(mind) = &self.mind {
+            mind.answer(answer.clone());
+            self.hear();
+        }
+    }
+
+    /// Hands the backend's next word on; none comes from one that has ended.
+    fn hear(&mut self) {
+        if let Some(Ok(word)) = self.words.as_ref().map(Receiver::recv) {
+            self.session.word(self.now, word);
         }
     }
 
@@ -489,18 +533,115 @@ fn wall_clock_time_limits_cells_and_thinking() {
     assert_eq!(stage.ended(), Some(Reason::Budget));
 }
 
+fn ended(ending: Ending, spent: Option<Limit>) -> Saying {
+    Saying::Ended { ending: Ok(ending), spent }
+}
+
+fn finished() -> Ending {
+    Ending::Finished { status: "stuck".into(), summary: "no way".into() }
+}
+
 #[test]
-fn a_slow_backend_does_not_outlast_the_budget() {
-    let mut stage = Stage::in_episode("1\n");
-    stage.session.state = State::Thinking;
+fn an_agent_whose_time_is_up_may_still_say_finish() {
+    let mut stage = Stage::thinking();
     stage.wait(100.0);
+    assert_eq!(stage.ended(), None, "it has its last words");
+    let over =
+        stage.sent(|o| if let Out::Answer(answer) = o { answer.clone().err() } else { None });
+    assert_eq!(over.why, Why::Budget(Limit::Time));
+    stage.say(Saying::Cell { code: "2".into(), title: String::new(), fresh: false });
+    assert_eq!(stage.count(|o| matches!(o, Out::Cell(_))), 0, "the robot holds");
+    stage.say(ended(finished(), Some(Limit::Time)));
     assert_eq!(stage.ended(), Some(Reason::Budget));
-    let late =
-        Thought { episode: 0, turn: Ok(Turn::Cell { code: "2".into(), title: String::new() }) };
-    let cells = stage.count(|o| matches!(o, Out::Cell(_)));
-    stage.session.thought(stage.now, late);
-    stage.settle();
-    assert_eq!(stage.count(|o| matches!(o, Out::Cell(_))), cells);
+    stage.recorded(0);
+    let episode = &stage.result().episodes[0];
+    assert_eq!(episode.finish.as_ref().unwrap().status, "stuck");
+    assert_eq!(episode.limit.as_deref(), Some("time"));
+}
+
+#[test]
+fn a_slow_backend_does_not_outlast_its_last_words() {
+    let mut stage = Stage::thinking();
+    stage.wait(100.0);
+    stage.wait(LAST_WORDS.as_secs_f64() - 0.1);
+    assert_eq!(stage.ended(), None);
+    stage.wait(0.1);
+    assert_eq!(stage.ended(), Some(Reason::Budget));
+    stage.say(ended(finished(), None));
+    assert_eq!(stage.result().episodes[0].finish, None, "too late");
+}
+
+#[test]
+fn waiting_for_a_provider_is_not_the_agents_time() {
+    let mut stage = Stage::thinking();
+    stage.wait(99.0);
+    stage.session.control().add_waited(Duration::from_secs(50));
+    stage.wait(50.0);
+    let cell = Saying::Cell { code: "1".into(), title: String::new(), fresh: false };
+    stage.say(cell);
+    assert_eq!(stage.count(|o| matches!(o, Out::Cell(_))), 1);
+}
+
+#[test]
+fn an_agent_ends_an_episode_in_its_own_ways() {
+    for (ending, spent, reason) in [
+        (finished(), None, Reason::Finish),
+        (finished(), Some(Limit::Tokens), Reason::Budget),
+        (Ending::Over, Some(Limit::Money), Reason::Budget),
+        (Ending::GaveUp { why: "it refused".into() }, None, Reason::GaveUp),
+        (Ending::Played, None, Reason::PolicyFinished),
+    ] {
+        let mut stage = Stage::thinking();
+        stage.say(ended(ending.clone(), spent));
+        assert_eq!(stage.ended(), Some(reason), "{ending:?}");
+        stage.recorded(0);
+        let result = stage.result();
+        assert_eq!(result.status, Status::Completed);
+        assert_eq!(result.episodes[0].limit.as_deref(), spent.map(Limit::word));
+        assert_eq!(result.episodes[0].finish.is_some(), ending == finished());
+    }
+}
+
+#[test]
+fn control_steps_that_are_used_up_leave_a_last_word() {
+    let mut stage = Stage::thinking();
+    stage.say(Saying::Cell { code: "1".into(), title: String::new(), fresh: false });
+    let observation = Observation { control_step: 300, truncated: true, ..Observation::default() };
+    let end = CallResult { step: 1, observation, ..CallResult::default() };
+    stage.session.call_result(stage.now, &end);
+    stage.cell("episode_finished", 0);
+    assert_eq!(stage.ended(), None);
+    stage.say(ended(finished(), Some(Limit::Steps)));
+    assert_eq!(stage.ended(), Some(Reason::Truncated));
+    assert_eq!(stage.result().episodes[0].limit.as_deref(), Some("steps"));
+}
+
+#[test]
+fn what_was_spent_is_on_the_bill_also_when_it_comes_late() {
+    let mut stage = Stage::thinking();
+    let bill = |model_calls| Bill { model_calls, dollars: Some(0.5), ..Bill::default() };
+    let spent = |model_calls| Saying::Spent { bill: Box::new(bill(model_calls)), what: None };
+    stage.say(spent(1));
+    assert_eq!(stage.result().bill, bill(1));
+    stage.say(ended(finished(), None));
+    stage.say(spent(2));
+    stage.recorded(0);
+    assert_eq!(stage.result().bill, bill(2));
+}
+
+#[test]
+fn a_running_cell_can_be_skipped() {
+    let mut stage = Stage::thinking();
+    stage.say(Saying::Interrupt);
+    assert_eq!(stage.count(|o| *o == Out::Skip), 0, "nothing runs");
+    stage.say(Saying::Cell { code: "1".into(), title: String::new(), fresh: true });
+    assert!(stage.sent(|o| if let Out::Cell(cell) = o { Some(cell.fresh) } else { None }));
+    stage.say(Saying::Interrupt);
+    assert_eq!(stage.count(|o| *o == Out::Skip), 1);
+    stage.cell("cancelled", 0);
+    let answer =
+        stage.sent(|o| if let Out::Answer(answer) = o { answer.clone().ok() } else { None });
+    assert_eq!(answer.status, "cancelled", "the episode goes on");
 }
 
 #[test]
@@ -518,10 +659,8 @@ fn a_cell_runner_that_does_not_answer_is_named() {
 
 #[test]
 fn a_backend_that_fails_ends_the_run_with_its_words() {
-    let mut stage = Stage::in_episode("1\n");
-    stage.session.state = State::Thinking;
-    stage.session.thought(stage.now, Thought { episode: 0, turn: Err("no credit left".into()) });
-    stage.settle();
+    let mut stage = Stage::thinking();
+    stage.say(Saying::Ended { ending: Err("no credit left".into()), spent: None });
     stage.recorded(0);
     let error = stage.result().error.clone().unwrap();
     assert_eq!((error.node.as_str(), error.message.as_str()), ("planner", "no credit left"));

@@ -1,0 +1,182 @@
+//! Which backend plans, with what it needs.
+
+use std::path::{Path, PathBuf};
+
+use ruaflow_kit::{SettingError, Settings};
+use ruaflow_llm::{Endpoint, Files, Prices, Provider, Sources, ToolMode, Usage, Wire};
+use ruaflow_record::Policy;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::backend::Backend;
+use crate::model::Model;
+use crate::script::{Script, ScriptError};
+
+/// A backend that was asked for, checked.
+#[derive(Clone, Debug)]
+pub enum Planner {
+    /// Plays a file.
+    Script { script: Script, policy: Policy },
+    /// Asks a model itself.
+    Model { provider: Provider, endpoint: Box<Endpoint>, prices: Prices },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PlannerError {
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    #[error("setting POLICY is empty: the planner \"script\" plays a Python file, say which")]
+    NoPolicy,
+    #[error(
+        "setting BUDGET_DOLLARS: the price of model {0:?} is not known; put it into rua.toml under [prices]"
+    )]
+    NoPrice(String),
+    #[error("planner {planner:?}: {reason}")]
+    Model { planner: String, reason: ruaflow_llm::SettingError },
+    #[error("setting PLANNER is {name:?}, which is not known; there are script, openai, anthropic")]
+    Unknown { name: String },
+}
+
+impl Planner {
+    /// The planner that the settings ask for; relative paths count from `cwd`.
+    pub(crate) fn read(settings: &Settings, cwd: &Path) -> Result<Self, PlannerError> {
+        match settings.text("PLANNER").as_deref().unwrap_or("script") {
+            "script" => script(settings, cwd),
+            "openai" => model(settings, cwd, Provider::OpenAi),
+            "anthropic" => model(settings, cwd, Provider::Anthropic),
+            name => Err(PlannerError::Unknown { name: name.to_owned() }),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Planner::Script { .. } => "script",
+            Planner::Model { provider: Provider::OpenAi, .. } => "openai",
+            Planner::Model { provider: Provider::Anthropic, .. } => "anthropic",
+        }
+    }
+
+    /// The model it asks; empty when it asks none.
+    pub fn model(&self) -> &str {
+        match self {
+            Planner::Script { .. } => "",
+            Planner::Model { endpoint, .. } => &endpoint.model,
+        }
+    }
+
+    pub fn policy(&self) -> Option<&Policy> {
+        match self {
+            Planner::Script { policy, .. } => Some(policy),
+            Planner::Model { .. } => None,
+        }
+    }
+
+    /// Whether what it costs can be told in dollars.
+    pub(crate) fn has_price(&self) -> bool {
+        match self {
+            Planner::Model { endpoint, prices, .. } => {
+                prices.price(&endpoint.model, &Usage::default()).is_some()
+            }
+            _ => true,
+        }
+    }
+
+    /// A backend for one episode.
+    pub fn backend(&self) -> Box<dyn Backend> {
+        match self {
+            Planner::Script { script, .. } => script.player(),
+            Planner::Model { endpoint, prices, .. } => {
+                Box::new(Model::new((**endpoint).clone(), prices.clone()))
+            }
+        }
+    }
+
+    /// For `settings.json`; no key or other secret is in it.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut settings = json!({
+            "PLANNER": self.name(),
+            "POLICY": self.policy().map(|policy| policy.path.clone()),
+        });
+        if let (Planner::Model { endpoint, prices, .. }, Some(all)) =
+            (self, settings.as_object_mut())
+        {
+            all.extend(endpoint_json(endpoint));
+            all.insert("PRICES".to_owned(), json!(prices.date));
+        }
+        settings
+    }
+}
+
+/// A model's settings as they came out, by the variables that set them.
+pub(crate) fn endpoint_json(endpoint: &Endpoint) -> Map<String, Value> {
+    let wire = match endpoint.wire {
+        Wire::Chat => "chat",
+        Wire::Responses => "responses",
+        Wire::Anthropic => "anthropic",
+    };
+    let tool_mode = match endpoint.tool_mode {
+        ToolMode::Native => "native",
+        ToolMode::Text => "text",
+        ToolMode::JsonSchema => "json-schema",
+    };
+    let values = json!({
+        "RUA_MODEL": endpoint.model,
+        "RUA_BASE_URL": endpoint.base_url,
+        "RUA_WIRE": wire,
+        "RUA_KEY_ENV": endpoint.key_variable,
+        "RUA_EFFORT": endpoint.effort,
+        "RUA_TEMPERATURE": endpoint.temperature,
+        "RUA_MAX_OUTPUT_TOKENS": endpoint.max_output_tokens,
+        "RUA_TOOL_MODE": tool_mode,
+        "RUA_STREAM": endpoint.stream,
+        "RUA_RETRIES": endpoint.retries.max,
+    });
+    match values {
+        Value::Object(values) => values,
+        _ => Map::new(),
+    }
+}
+
+/// The model that settings, the environment and `rua.toml` name together.
+pub(crate) fn endpoint(
+    settings: &Settings,
+    cwd: &Path,
+    provider: Provider,
+) -> Result<(Endpoint, Prices), ruaflow_llm::SettingError> {
+    // `rua play` says which folder it was called in.
+    let folder = settings.text("RUA_FOLDER").map_or_else(|| cwd.to_owned(), PathBuf::from);
+    let files = Files::load(&folder, user_configuration().as_deref())?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let sources =
+        Sources { given: &|name| settings.text(name), environment: &environment, files: &files };
+    Ok((Endpoint::resolve(provider, &sources)?, files.prices()))
+}
+
+/// `XDG_CONFIG_HOME`, else `~/.config`.
+fn user_configuration() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".config")))
+}
+
+fn model(settings: &Settings, cwd: &Path, provider: Provider) -> Result<Planner, PlannerError> {
+    match endpoint(settings, cwd, provider) {
+        Ok((endpoint, prices)) => {
+            Ok(Planner::Model { provider, endpoint: Box::new(endpoint), prices })
+        }
+        Err(reason) => {
+            let planner = settings.text("PLANNER").unwrap_or_default();
+            Err(PlannerError::Model { planner, reason })
+        }
+    }
+}
+
+fn script(settings: &Settings, cwd: &Path) -> Result<Planner, PlannerError> {
+    let path = cwd.join(settings.text("POLICY").ok_or(PlannerError::NoPolicy)?);
+    let path = path.canonicalize().unwrap_or(path);
+    let (script, bytes) = Script::load(&path)?;
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let policy = Policy { path: path.display().to_string(), sha256, bytes: bytes.len() as u64 };
+    Ok(Planner::Script { script, policy })
+}
