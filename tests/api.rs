@@ -57,6 +57,17 @@ fn the_template_robot_can_be_looked_at() {
     assert_eq!(ledger(&records), methods(ruaflow_robots::find("template").unwrap()));
 }
 
+#[test]
+fn on_motion_every_camera_is_shown_after_a_cell_that_moved() {
+    let place = Place::default();
+    let policy = "# %%\nrobo.state()\n# %%\nrobo.release()\n";
+    place.run(place.play(policy, ["--images", "on-motion"])).assert_code(0);
+    let cells = place.records().rows::<CellResult>(0);
+    let names: Vec<Vec<&str>> =
+        cells.iter().map(|cell| cell.images.iter().map(|p| p.name.as_str()).collect()).collect();
+    assert_eq!(names, [vec![], vec!["front"]]);
+}
+
 /// Policies written for the reference system's robot, each with every method.
 #[test]
 fn policies_for_the_reference_robot_run_unchanged() {

@@ -10,7 +10,8 @@ use cell_runner::child::{Child, ChildConfig};
 use cell_runner::runner::{Outgoing, Peers, Runner};
 use eyre::{OptionExt as _, Result, bail};
 use ruaflow_schemas::{
-    Bytes, Camera, CameraFrame, Card, Cell, Frame as _, FrameRequest, Observation, Rows, encode,
+    ArmState, Bytes, Camera, CameraFrame, Card, Cell, Frame as _, FrameRequest, Observation, Rows,
+    encode,
 };
 
 const SIDE: u32 = 1024;
@@ -64,7 +65,7 @@ fn main() -> Result<()> {
         Card {
             robot: "libero".to_owned(),
             cameras: vec![camera("agentview"), camera("wrist")],
-            first: Observation::default(),
+            first: Observation { arms: vec![arm()], ..Observation::default() },
             ..Card::default()
         },
     )?;
@@ -105,6 +106,15 @@ fn main() -> Result<()> {
             bail!("nothing happens");
         };
         runner.on_child(generation, event)?;
+    }
+}
+
+/// What `state()` tells of.
+fn arm() -> ArmState {
+    ArmState {
+        eef_quat: [1.0, 0.0, 0.0, 0.0],
+        gripper_qpos: vec![0.02, -0.02],
+        ..ArmState::default()
     }
 }
 

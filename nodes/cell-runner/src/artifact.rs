@@ -79,7 +79,7 @@ impl Artifact {
                 seen.calibrated()?;
                 npz::float32(&[rows, width as usize], frame.depth.iter().copied())
             }
-            Self::World => npz::float32(&[rows, width as usize, 3], seen.points()?.flatten()),
+            Self::World => npz::float32(&[rows, width as usize, 3], seen.world_map()?.into_iter()),
             Self::Metadata => camera_meta(seen).to_string().into_bytes(),
         })
     }

@@ -77,12 +77,15 @@ impl Seen {
             return Ok(made.clone());
         }
         let shape = vec![self.frame.height as usize, self.frame.width as usize, 3];
-        let mut memory = Memory::new(self.frame.depth.len() * 12)?;
-        let points = self.points()?;
-        for (bytes, point) in memory.bytes_mut().chunks_exact_mut(12).zip(points) {
-            for (bytes, value) in bytes.chunks_exact_mut(4).zip(point) {
-                bytes.copy_from_slice(&value.to_le_bytes());
+        let camera = self.calibrated()?;
+        let mut rows = camera.rows(&self.frame.depth).map_err(|error| self.failed(error))?;
+        let mut memory = Memory::new()?;
+        let mut bytes = vec![0; 12 * self.frame.width as usize];
+        while let Some(points) = rows.next_row() {
+            for (bytes, value) in bytes.as_chunks_mut().0.iter_mut().zip(points) {
+                *bytes = value.to_le_bytes();
             }
+            memory.append(&bytes)?;
         }
         let array =
             ArrayInfo { name: String::new(), dtype: "float32".to_owned(), shape, offset: 0 };
@@ -90,11 +93,9 @@ impl Seen {
         Ok(self.world.get_or_init(|| made).clone())
     }
 
-    /// The world point of each pixel, row by row, metres; not a number where no
-    /// depth was measured.
-    pub(crate) fn points(&self) -> Result<impl Iterator<Item = [f32; 3]>, SeenError> {
-        let failed = |source| SeenError::Depth { camera: self.frame.camera.clone(), source };
-        self.calibrated()?.points(&self.frame.depth).map_err(failed)
+    /// The same on this side.
+    pub(crate) fn world_map(&self) -> Result<Vec<f32>, SeenError> {
+        self.calibrated()?.world_map(&self.frame.depth).map_err(|error| self.failed(error))
     }
 
     /// The camera that measured the depth.
@@ -109,7 +110,11 @@ impl Seen {
             frame.intrinsics,
             frame.camera_to_world,
         )
-        .map_err(|source| SeenError::Depth { camera: frame.camera.clone(), source })
+        .map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, source: DepthError) -> SeenError {
+        SeenError::Depth { camera: self.frame.camera.clone(), source }
     }
 }
 

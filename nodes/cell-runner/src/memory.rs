@@ -1,12 +1,13 @@
 //! Big arrays for a cell: memory files that the node fills and seals, and whose
 //! descriptor goes over the socket instead of their bytes.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use crate::protocol::ArrayInfo;
 
@@ -14,26 +15,27 @@ use crate::protocol::ArrayInfo;
 const ALIGNMENT: usize = 64;
 
 /// A memory file that is being filled.
-pub struct Memory {
-    file: OwnedFd,
-    mapped: Mapping,
-}
+///
+/// It is written, not mapped: the system then takes its pages at once and not one
+/// by one as they are touched, which costs twice as much.
+pub struct Memory(File);
 
 impl Memory {
-    /// A file of `bytes` zeros.
+    /// An empty file.
     ///
     /// # Errors
-    /// When the system has no memory or no descriptor for it.
-    pub fn new(bytes: usize) -> io::Result<Self> {
+    /// When the system has no descriptor for it.
+    pub fn new() -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = memfd_create("cell-array", flags)?;
-        ftruncate(&file, bytes as u64)?;
-        let mapped = Mapping::new(file.as_fd(), bytes, libc::MAP_SHARED)?;
-        Ok(Self { file, mapped })
+        Ok(Self(memfd_create("cell-array", flags)?.into()))
     }
 
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.mapped.bytes_mut()
+    /// Puts bytes at its end.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
     }
 
     /// Makes it unchangeable for everybody.
@@ -41,10 +43,9 @@ impl Memory {
     /// # Errors
     /// When the system refuses the seals.
     pub fn seal(self) -> io::Result<Sealed> {
-        drop(self.mapped);
         let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-        fcntl_add_seals(&self.file, seals)?;
-        Ok(Sealed(Arc::new(self.file)))
+        fcntl_add_seals(&self.0, seals)?;
+        Ok(Sealed(Arc::new(self.0.into())))
     }
 }
 
@@ -73,12 +74,15 @@ pub struct Part<'a> {
 /// Copies arrays into one file.
 ///
 /// # Errors
-/// As [`Memory::new`] and [`Memory::seal`].
+/// As those of [`Memory`].
 pub fn pack(parts: &[Part<'_>]) -> io::Result<(Sealed, Vec<ArrayInfo>)> {
+    let mut memory = Memory::new()?;
     let mut end = 0_usize;
     let mut arrays = Vec::with_capacity(parts.len());
     for part in parts {
         let offset = end.next_multiple_of(ALIGNMENT);
+        memory.append(&[0; ALIGNMENT][..offset - end])?;
+        memory.append(part.bytes)?;
         end = offset + part.bytes.len();
         arrays.push(ArrayInfo {
             name: part.name.to_owned(),
@@ -86,10 +90,6 @@ pub fn pack(parts: &[Part<'_>]) -> io::Result<(Sealed, Vec<ArrayInfo>)> {
             shape: part.shape.to_vec(),
             offset,
         });
-    }
-    let mut memory = Memory::new(end)?;
-    for (part, array) in parts.iter().zip(&arrays) {
-        memory.bytes_mut()[array.offset..][..part.bytes.len()].copy_from_slice(part.bytes);
     }
     Ok((memory.seal()?, arrays))
 }
@@ -135,12 +135,6 @@ impl Mapping {
     pub(crate) fn len(&self) -> usize {
         self.bytes
     }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: mapped for reading and writing as long as self lives, and only
-        // reachable through self until the file is handed on.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
-    }
 }
 
 impl Drop for Mapping {
@@ -158,6 +152,13 @@ unsafe impl Send for Mapping {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Mapping {
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            // SAFETY: mapped for reading and writing as long as self lives.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+        }
+    }
 
     #[test]
     fn parts_lie_aligned_and_whole() {
@@ -179,7 +180,7 @@ mod tests {
         let (sealed, _) =
             pack(&[Part { name: "", dtype: "uint8", shape: &[4], bytes: b"abcd" }]).unwrap();
         assert!(rustix::io::write(&sealed, b"x").is_err());
-        assert!(ftruncate(&sealed, 1).is_err());
+        assert!(rustix::fs::ftruncate(&sealed, 1).is_err());
         assert!(Mapping::new(sealed.as_fd(), 4, libc::MAP_SHARED).is_err());
         Mapping::private(sealed.as_fd()).unwrap().bytes_mut()[0] = b'X';
         assert_eq!(Mapping::private(sealed.as_fd()).unwrap().bytes_mut(), b"abcd");

@@ -17,6 +17,9 @@
 //! # Ok::<(), depth_world_map::DepthError>(())
 //! ```
 
+use std::iter::Enumerate;
+use std::slice::ChunksExact;
+
 /// Why there is no point, or no map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DepthError {
@@ -82,28 +85,23 @@ impl Camera {
     /// # Errors
     /// [`DepthError::Length`] when `depth` is not `height` x `width`.
     pub fn world_map(&self, depth: &[f32]) -> Result<Vec<f32>, DepthError> {
-        Ok(self.points(depth)?.flatten().collect())
+        let mut rows = self.rows(depth)?;
+        let mut map = Vec::with_capacity(3 * depth.len());
+        while let Some(points) = rows.next_row() {
+            map.extend_from_slice(points);
+        }
+        Ok(map)
     }
 
-    /// The points of [`world_map`](Self::world_map) one by one, for who puts them
+    /// The rows of [`world_map`](Self::world_map) one by one, for who puts them
     /// elsewhere.
     ///
     /// # Errors
     /// As `world_map`.
-    pub fn points<'d>(
-        &self,
-        depth: &'d [f32],
-    ) -> Result<impl Iterator<Item = [f32; 3]> + use<'d>, DepthError> {
+    pub fn rows<'a>(&'a self, depth: &'a [f32]) -> Result<Rows<'a>, DepthError> {
         self.check_length(depth)?;
-        let camera = self.clone();
-        let rows = depth.chunks_exact(self.width.max(1)).enumerate();
-        Ok(rows.flat_map(move |(row, line)| {
-            let camera = camera.clone();
-            line.iter().enumerate().map(move |(col, &z)| match seen(z) {
-                true => camera.project(row, col, f64::from(z)).map(|v| v as f32),
-                false => [f32::NAN; 3],
-            })
-        }))
+        let lines = depth.chunks_exact(self.width.max(1)).enumerate();
+        Ok(Rows { camera: self, lines, points: vec![0.0; 3 * depth.len().min(self.width)] })
     }
 
     /// World point of one pixel, metres.
@@ -151,6 +149,27 @@ impl Camera {
         let x = (col as f64 + 0.5 - self.cx - self.skew * y) / self.fx;
         let m = &self.camera_to_world;
         [0, 1, 2].map(|i| (m[4 * i] * x + m[4 * i + 1] * y + m[4 * i + 2]) * z + m[4 * i + 3])
+    }
+}
+
+/// World points of a depth picture, a row at a time; see [`Camera::rows`].
+pub struct Rows<'a> {
+    camera: &'a Camera,
+    lines: Enumerate<ChunksExact<'a, f32>>,
+    points: Vec<f32>,
+}
+
+impl Rows<'_> {
+    /// The points of the next row, `width` x 3, metres; the call after it
+    /// overwrites them.
+    pub fn next_row(&mut self) -> Option<&[f32]> {
+        let (row, line) = self.lines.next()?;
+        for ((col, &z), point) in line.iter().enumerate().zip(self.points.as_chunks_mut().0) {
+            // Not a number spreads to all three.
+            let z = if seen(z) { f64::from(z) } else { f64::NAN };
+            *point = self.camera.project(row, col, z).map(|v| v as f32);
+        }
+        Some(&self.points)
     }
 }
 

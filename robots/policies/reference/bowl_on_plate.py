@@ -103,3 +103,12 @@ try:
 except RuntimeError as error:
     print("pi0_doubled:", type(error).__name__)
 print("steps", robo.state().step, "first", robo.state(0).eef_pos == state.eef_pos)
+
+# %% What was seen at any step is still there, as arrays and as files
+before, after = robo.image("wrist", step=1), robo.image("wrist", step=-1)
+print("the wrist moved", bool((before != after).any()), robo.world_map("wrist", step=1).shape)
+for step in (0, 1, -1):
+    for name in ("{}.png", "{}_high.png", "{}_depth.npz", "{}_world.npz", "{}_metadata.json"):
+        print(step, name, len(robo.artifact(name.format("wrist"), step=step)) > 200)
+print("for the policy", robo.artifact("agentview_policy.png")[1:4])
+print("in full", len(robo.artifact("agentview_world_high.npz", step=1)) > 1024 * 1024)

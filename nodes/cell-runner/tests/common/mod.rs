@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
 pub mod bench;
+pub mod seeing;
 
 use std::time::Duration;
 
