@@ -34,13 +34,16 @@ impl RobotApi {
         self.methods.iter().filter(move |method| method.is_in(primitives))
     }
 
-    /// The result records of a primitive set's methods, each once, in method order.
+    /// The result records of a primitive set's methods, each once, in method order;
+    /// one that lies inside another comes before it.
     #[must_use]
     pub fn records_of(&self, primitives: Primitives) -> Vec<&'static Record> {
         let mut records: Vec<&'static Record> = Vec::new();
         for record in self.methods_of(primitives).filter_map(Method::record) {
-            if !records.iter().any(|known| known.name == record.name) {
-                records.push(record);
+            for record in record.inner().map(|(_, inner)| inner).chain([record]) {
+                if !records.contains(&record) {
+                    records.push(record);
+                }
             }
         }
         records
@@ -241,6 +244,10 @@ pub enum Type {
     Size,
     /// Values by name.
     Dict,
+    /// Any number of records.
+    Records(&'static Record),
+    /// A bool array (height, width) over a picture's pixels, for code alone.
+    Mask,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -262,6 +269,25 @@ pub struct Record {
     pub doc: &'static str,
     pub fields: &'static [Field],
 }
+
+impl Record {
+    /// The fields that hold records, with the kind of these.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = (&'static str, &'static Record)> {
+        self.fields.iter().filter_map(|field| match field.ty {
+            Type::Records(record) => Some((field.name, record)),
+            _ => None,
+        })
+    }
+}
+
+/// A record is known by its name, which is the Python class's.
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Record {}
 
 #[derive(Debug)]
 pub struct Field {

@@ -185,7 +185,8 @@ impl RobotApi {
                 }
             },
             Type::Size => self.check_size(method, param, arg)?,
-            Type::Dict => return Err(refuse(wanted(param))),
+            // Results only.
+            Type::Dict | Type::Records(_) | Type::Mask => return Err(refuse(wanted(param))),
         };
         if param.positive && checked.as_f64().is_some_and(|number| number <= 0.0) {
             return Err(ArgError::NotPositive {
@@ -423,6 +424,8 @@ fn wanted(param: &Param) -> String {
         Type::Camera => "the name of a camera".to_owned(),
         Type::Size => "\"high\", \"low\", a number of pixels or (width, height)".to_owned(),
         Type::Dict => "a dict".to_owned(),
+        Type::Records(_) => "a list of results".to_owned(),
+        Type::Mask => "a mask".to_owned(),
     };
     match param.default {
         Default::None => format!("{text} or None"),

@@ -110,15 +110,17 @@ pub(crate) const REGION_CENTER: Method = Method {
 
 pub(crate) const SEGMENT: Method = Method {
     name: "segment",
-    doc: "Finds one thing by a description or a pixel on it.",
+    doc: "Finds one thing, or the top_k best, by a description or a pixel on it.",
     params: &[
         Param::any(
             "prompt",
             Type::Str,
             Default::None,
             "",
-            "what it looks like: colour, shape, relation (\"the black bowl on the stove\"); \
-             brands and internal names score badly",
+            "what it looks like, and where it is among others: \"black bowl\", \"left plate\", \
+             \"the black bowl next to the ramekin\", \"bowl between the plate and the stove\", \
+             \"top drawer of the cabinet\"; left, right, front and back as the fixed camera sees \
+             them; brands and internal names score badly",
         ),
         CAMERA_KEYWORD,
         Param::keyword(
@@ -126,17 +128,20 @@ pub(crate) const SEGMENT: Method = Method {
             Type::Ints(2),
             Default::None,
             "",
-            "(row, col) on it in the high picture",
+            "(row, col) on it in the picture",
         ),
         Param::keyword("min_score", Type::Float, Default::Float(0.2), "", "least score to accept"),
         STEP,
+        Param::keyword("top_k", Type::Int, Default::Int(1), "", "results at most, 1 to 20")
+            .positive(),
+        RESOLUTION,
     ],
     exactly_one_of: &["prompt", "point"],
     kind: Kind::Read,
     returns: Returns::Record(&SEGMENTED),
     errors: &[
         NO_SUCH_STEP,
-        ErrorDoc { exception: "ToolError", when: "the run has no perception node, or it failed" },
+        ErrorDoc { exception: "ToolError", when: "the run has no perception, or it failed" },
     ],
 };
 
@@ -200,14 +205,65 @@ static SEGMENTED: Record = Record {
     doc: "What segment found.",
     fields: &[
         Field::new("found", Type::Bool, "", "there is a mask of at least min_score"),
-        Field::new("world_xyz", Type::Vector(3), "m", "median of the visible surface").optional(),
-        Field::new("score", Type::Float, "", "0 to 1").optional(),
-        Field::new("box", Type::Vector(4), "", "(col0, row0, col1, row1) in the high picture")
-            .optional(),
+        WORLD_XYZ,
+        Field::new("score", Type::Float, "", SCORE_DOC).optional(),
+        Field::new("box", Type::Vector(4), "", BOX_DOC).optional(),
         OF_CAMERA,
         OF_STEP,
-        Field::new("overlay_artifact", Type::Str, "", "name of a picture with the mask in red")
-            .optional(),
+        Field::new("overlay_artifact", Type::Str, "", OVERLAY_DOC).optional(),
         Field::new("error", Type::Str, "", "why there is no mask or no point").optional(),
+        Field::new("label", Type::Str, "", LABEL_DOC).optional(),
+        EXTENT,
+        Field::new("pixels", Type::Int, "", PIXELS_DOC),
+        SEEN,
+        Field::new(
+            "reason",
+            Type::Str,
+            "",
+            "how words that relate (next to, left, between) were decided",
+        )
+        .optional(),
+        Field::new("mask", Type::Mask, "", MASK_DOC).optional(),
+        Field::new("others", Type::Records(&INSTANCE), "", "the next best, top_k - 1 at most"),
     ],
 };
+
+static INSTANCE: Record = Record {
+    name: "SegmentInstance",
+    doc: "One of several things that segment found.",
+    fields: &[
+        WORLD_XYZ,
+        Field::new("score", Type::Float, "", SCORE_DOC),
+        Field::new("box", Type::Vector(4), "", BOX_DOC),
+        Field::new("overlay_artifact", Type::Str, "", OVERLAY_DOC),
+        Field::new("label", Type::Str, "", LABEL_DOC).optional(),
+        EXTENT,
+        Field::new("pixels", Type::Int, "", PIXELS_DOC),
+        SEEN,
+        Field::new("mask", Type::Mask, "", MASK_DOC),
+    ],
+};
+
+const WORLD_XYZ: Field =
+    Field::new("world_xyz", Type::Vector(3), "m", "median of the visible surface").optional();
+const EXTENT: Field = Field::new(
+    "extent",
+    Type::Vector(3),
+    "m",
+    "size of the visible surface along x, y and z, without its outermost hundredths",
+)
+.optional();
+const SEEN: Field = Field::new(
+    "seen",
+    Type::Float,
+    "",
+    "share of the mask's outline that nothing nearer hides and no border cuts, 0 to 1",
+)
+.optional();
+const SCORE_DOC: &str = "0 to 1";
+const BOX_DOC: &str = "(col0, row0, col1, row1) in the picture";
+const OVERLAY_DOC: &str = "name of a picture with the mask in red";
+const LABEL_DOC: &str = "what the eyes take it for";
+const PIXELS_DOC: &str = "pixels of the mask";
+const MASK_DOC: &str =
+    "where it is in the picture; fits image() and world_map() of that resolution";

@@ -123,6 +123,8 @@ impl Type {
             Self::Camera => "str".to_owned(),
             Self::Size => "str, int or 2 ints".to_owned(),
             Self::Dict => "dict".to_owned(),
+            Self::Records(record) => format!("tuple of {}", record.name),
+            Self::Mask => "bool array (height, width)".to_owned(),
         }
     }
 }
@@ -164,15 +166,22 @@ fn qualified(ty: Type, unit: &str, optional: bool) -> String {
 }
 
 fn write_record(out: &mut String, record: &Record) {
-    let names: Vec<String> =
-        record.fields.iter().map(|field| format!("{:?}", field.name)).collect();
+    // An array is too big to print and can't be compared as a value.
+    let plain = record.fields.iter().filter(|field| field.ty != Type::Mask);
+    let names: Vec<String> = plain.map(|field| format!("{:?}", field.name)).collect();
     let _ = writeln!(out, "class {}(Record):", record.name);
     let _ = writeln!(out, "    \"\"\"{}\n", record.doc);
     for field in record.fields {
         let _ = writeln!(out, "    {}", field_line(field));
     }
     let _ = writeln!(out, "    \"\"\"\n");
-    let _ = writeln!(out, "    _fields = ({},)\n\n", names.join(", "));
+    let _ = writeln!(out, "    _fields = ({},)", names.join(", "));
+    let inner: Vec<String> =
+        record.inner().map(|(field, inner)| format!("{field:?}: {}", inner.name)).collect();
+    if !inner.is_empty() {
+        let _ = writeln!(out, "    _inner = {{{}}}", inner.join(", "));
+    }
+    let _ = writeln!(out, "\n");
 }
 
 fn write_hidden(out: &mut String, method: &Method) {

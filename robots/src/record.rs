@@ -19,6 +19,8 @@ impl Record {
         let mut complete = Map::new();
         for field in self.fields {
             let value = match field.source {
+                // An array comes beside the record and takes this place, if there is one.
+                FieldSource::Measured if field.ty == Type::Mask => Value::Null,
                 FieldSource::Measured => {
                     let value = values
                         .get(field.name)
@@ -47,6 +49,12 @@ pub enum RecordError {
 }
 
 fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, RecordError> {
+    if let Type::Records(inner) = field.ty
+        && let Some(items) = value.as_array()
+    {
+        let items = items.iter().map(|item| inner.complete(item).map(Value::Object));
+        return items.collect::<Result<_, _>>().map(Value::Array);
+    }
     let fits = match field.ty {
         _ if value.is_null() => field.optional,
         Type::Float => value.is_number(),
@@ -64,6 +72,7 @@ fn checked(record: &Record, field: &Field, value: &Value) -> Result<Value, Recor
         Type::Camera => value.is_string(),
         Type::Size => value.is_string() || value.is_i64() || value.is_array(),
         Type::Dict => value.is_object(),
+        Type::Records(_) | Type::Mask => false,
     };
     if !fits {
         let got: String = value.to_string().chars().take(80).collect();

@@ -1,19 +1,15 @@
-//! What an agent reads: how cells work, the API, and what people know of the robot.
+//! What an agent reads of a robot: its API, and what people know of it.
 
 use std::fmt::Write as _;
 
 use crate::api::{Constant, Field, Method, Mount, Param, Primitives, Record, Returns, RobotApi};
 use crate::python::{field_line, param_line, returned};
 
-/// How an agent works with cells, the same for every robot.
-const CONTRACT: &str = include_str!("../knowledge/cells.md");
-
 impl RobotApi {
-    /// All that an agent is told before its task: how cells work, the reference
-    /// and the robot's operating knowledge. Markdown.
+    /// The reference and the robot's operating knowledge. Markdown.
     #[must_use]
-    pub fn prompt(&self, primitives: Primitives) -> String {
-        let mut text = format!("{CONTRACT}\n{}", self.reference(primitives));
+    pub fn manual(&self, primitives: Primitives) -> String {
+        let mut text = self.reference(primitives);
         let knowledge = self.knowledge(primitives);
         if !knowledge.is_empty() {
             // `write!` to a String cannot fail.
@@ -40,17 +36,19 @@ impl RobotApi {
     /// or results share is explained once.
     #[must_use]
     pub fn reference(&self, primitives: Primitives) -> String {
-        let methods: Vec<&Method> = self.methods_of(primitives).collect();
-        let records = self.records_of(primitives);
+        self.reference_without(primitives, &[])
+    }
+
+    /// The reference without the methods of these names.
+    #[must_use]
+    pub fn reference_without(&self, primitives: Primitives, hidden: &[&str]) -> String {
+        let methods: Vec<&Method> =
+            self.methods_of(primitives).filter(|method| !hidden.contains(&method.name)).collect();
         let params =
             Shared::of(methods.iter().map(|method| method.params), |p: &Param| (p.name, p.doc));
-        let fields =
-            Shared::of(records.iter().map(|record| record.fields), |f: &Field| (f.name, f.doc));
 
-        let mut out = String::new();
+        let mut out = self.setting();
         // `write!` to a String cannot fail.
-        let _ = writeln!(out, "# `robo` ({})\n\n{}\n", self.name, self.doc);
-        self.write_names(&mut out);
         let _ = writeln!(out, "\n## Methods");
         for method in &methods {
             self.write_method_text(&mut out, method, &params);
@@ -59,15 +57,35 @@ impl RobotApi {
         for param in &params.items {
             let _ = writeln!(out, "- {}", param_line(param));
         }
-        let _ = writeln!(out, "\n## Results\n\nRecords with these fields; they can't be changed.");
+        let _ = write!(out, "\n{}\n## Errors\n\n{RAISED}\n", self.results(primitives));
+        out
+    }
+
+    /// What the robot is, its constants, attributes, cameras and pictures: the
+    /// beginning of the reference.
+    #[must_use]
+    pub fn setting(&self) -> String {
+        let mut out = format!("# `robo` ({})\n\n{}\n\n", self.name, self.doc);
+        self.write_names(&mut out);
+        out
+    }
+
+    /// The records that the methods answer with.
+    #[must_use]
+    pub fn results(&self, primitives: Primitives) -> String {
+        let records = self.records_of(primitives);
+        let fields =
+            Shared::of(records.iter().map(|record| record.fields), |f: &Field| (f.name, f.doc));
+        let mut out =
+            "## Results\n\nRecords with these fields; they can't be changed.\n".to_owned();
         for record in &records {
             write_record_text(&mut out, record, &fields);
         }
+        // `write!` to a String cannot fail.
         let _ = writeln!(out, "\n### Fields that several results have\n");
         for field in &fields.items {
             let _ = writeln!(out, "- {}", field_line(field));
         }
-        let _ = writeln!(out, "\n## Errors\n\n{RAISED}");
         out
     }
 

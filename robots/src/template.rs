@@ -4,7 +4,9 @@ use crate::api::{
     Camera, Default, Field, Kind, Limits, Method, Mount, Param, Record, Resolutions, Returns,
     RobotApi, Type,
 };
-use crate::looking::{BACK_PROJECT, CAMERA_META, IMAGE, REGION_CENTER, SHOW, WORLD_MAP};
+use crate::looking::{
+    ARTIFACT, BACK_PROJECT, CAMERA_META, IMAGE, REGION_CENTER, SEGMENT, SHOW, WORLD_MAP,
+};
 use crate::motion::{
     CLOSE, DONE, MAX_STEPS_DOC, MOTION_ERRORS, MOVE, OPEN, RELEASE, SET_GRIPPER, STEP_CLIP_DOC,
     TASK, TERMINATED, TOL, TRUNCATED, XYZ, gripper, state,
@@ -21,9 +23,11 @@ pub(crate) static API: RobotApi = RobotApi {
         IMAGE,
         WORLD_MAP,
         SHOW,
+        SEGMENT,
         BACK_PROJECT,
         REGION_CENTER,
         CAMERA_META,
+        ARTIFACT,
         MOVE_TO,
         SET_GRIPPER,
         RELEASE,

@@ -84,6 +84,7 @@ impl RobotApi {
                 },
             ]}),
             Type::Dict => json!({"type": "object"}),
+            Type::Records(_) | Type::Mask => json!({"type": "array"}),
         };
         if param.positive {
             schema["exclusiveMinimum"] = json!(0);

@@ -179,7 +179,7 @@ fn without_a_policy_its_skills_are_neither_listed_nor_mentioned() {
     let no_vla = Primitives::NoVla;
     assert_eq!("no-vla".parse(), Ok(no_vla));
     assert!("none".parse::<Primitives>().unwrap_err().to_string().contains("full and no-vla"));
-    let text = libero().prompt(no_vla);
+    let text = libero().manual(no_vla);
     for word in ["pi0", "VLA)", "Pick(", "Contact(", "chunk"] {
         assert!(!text.contains(word), "{word}");
     }

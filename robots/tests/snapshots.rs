@@ -15,7 +15,7 @@ fn what_is_made_from_the_tables_is_what_was_reviewed() {
         let tools = serde_json::to_string_pretty(&api.tools(full)).unwrap();
         snapshot(&format!("{}.tools.json", api.name), &(tools + "\n"));
         if api.methods_of(no_vla).count() < api.methods.len() {
-            snapshot(&format!("{}.no-vla.md", api.name), &api.prompt(no_vla));
+            snapshot(&format!("{}.no-vla.md", api.name), &api.manual(no_vla));
             snapshot(&format!("{}.no-vla.py", api.name), &api.python_source(no_vla));
         }
     }
@@ -28,7 +28,7 @@ fn the_pages_in_docs_are_what_agents_read() {
             "<!-- Made from robots/ by its tests; `UPDATE_SNAPSHOTS=1 ./rua cargo test -p \
              ruaflow-robots` writes it anew. `rua api --robot {}` prints it. -->\n\n{}",
             api.name,
-            api.prompt(Primitives::Full)
+            api.manual(Primitives::Full)
         );
         compare(&format!("../docs/robots/{}.md", api.name), &made);
     }

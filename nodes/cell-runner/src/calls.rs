@@ -26,6 +26,9 @@ const CALLER: &str = "cell";
 /// as silent.
 const CALL_MARGIN: Duration = Duration::from_secs(2);
 
+/// Things that one `segment` call may find.
+const MAX_SEGMENTS: u64 = 20;
+
 /// What has to be sent before a call can be answered.
 enum Begun {
     Answered(Reply),
@@ -337,6 +340,20 @@ impl Runner {
             return refused(Refusal::Tool, why);
         }
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let prompt = arguments["prompt"].as_str();
+        if prompt.is_some_and(|prompt| prompt.trim().is_empty()) {
+            return refused(Refusal::Value, "segment(): prompt is empty");
+        }
+        let top_k = arguments["top_k"].as_u64().unwrap_or(1);
+        if top_k > MAX_SEGMENTS {
+            let text = format!("segment(): top_k must be 1 to {MAX_SEGMENTS}, got {top_k}");
+            return refused(Refusal::Value, text);
+        }
+        let min_score = arguments["min_score"].as_f64().unwrap_or_default();
+        if !(0.0..=1.0).contains(&min_score) {
+            let text = format!("segment(): min_score must be 0 to 1, got {min_score}");
+            return refused(Refusal::Value, text);
+        }
         let point: Option<[u32; 2]> =
             serde_json::from_value(arguments["point"].clone()).unwrap_or(None);
         let outside = |[row, col]: [u32; 2]| row >= look.view.height || col >= look.view.width;
@@ -347,13 +364,18 @@ impl Runner {
         self.calls += 1;
         self.out.push_back(Outgoing::SegmentRequest(Box::new(SegmentRequest {
             id: call.id.clone(),
-            prompt: arguments["prompt"].as_str().unwrap_or_default().to_owned(),
+            prompt: prompt.unwrap_or_default().to_owned(),
             point,
+            top_k: top_k as u32,
+            min_score,
             camera: look.view.camera.clone(),
             control_step: seen.frame.control_step,
             width: seen.frame.width,
             height: seen.frame.height,
             color: seen.frame.color.clone(),
+            depth: seen.frame.depth.clone(),
+            intrinsics: seen.frame.intrinsics,
+            camera_to_world: seen.frame.camera_to_world,
         })));
         Begun::Waits(Wait::Perception { look, seen })
     }

@@ -1,9 +1,9 @@
 //! What an agent reads after a cell.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use ruaflow_robots::{Default, Param, RobotApi};
+pub use ruaflow_robots::{Feedback, Images, UnknownKind};
 use ruaflow_schemas::{CellResult, LedgerEntry};
 use serde_json::{Map, Value};
 
@@ -16,69 +16,6 @@ pub const MAX_FEEDBACK: usize = 20_000;
 const MAX_CALLS: usize = 40;
 /// Characters of a call's arguments, of its result, of its error.
 const MAX_PART: usize = 300;
-
-/// How much an agent is told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Feedback {
-    /// Also every call with its outcome, and where the robot is.
-    #[default]
-    Rich,
-    /// What the cell printed and how it ended, nothing that it did not ask for.
-    Pure,
-}
-
-/// Which pictures an agent sees without a `display()`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Images {
-    /// Every camera after a cell that moved the robot, and those of `robo.show()`.
-    OnMotion,
-    /// Those of `robo.show()`.
-    #[default]
-    OnDemand,
-    None,
-}
-
-/// A setting's value that is not known.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{value:?} is no kind of {what}; there are {known}")]
-pub struct UnknownKind {
-    value: String,
-    what: &'static str,
-    known: &'static str,
-}
-
-impl FromStr for Feedback {
-    type Err = UnknownKind;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKind> {
-        match text {
-            "rich" => Ok(Self::Rich),
-            "pure" => Ok(Self::Pure),
-            _ => Err(UnknownKind {
-                value: text.to_owned(),
-                what: "feedback",
-                known: "rich and pure",
-            }),
-        }
-    }
-}
-
-impl FromStr for Images {
-    type Err = UnknownKind;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKind> {
-        match text {
-            "on-motion" => Ok(Self::OnMotion),
-            "on-demand" => Ok(Self::OnDemand),
-            "none" => Ok(Self::None),
-            _ => Err(UnknownKind {
-                value: text.to_owned(),
-                what: "images",
-                known: "on-motion, on-demand and none",
-            }),
-        }
-    }
-}
 
 /// The text for a cell's result, which is complete but for it.
 ///
@@ -352,15 +289,5 @@ step 1, control step 21
         assert!(text.contains("characters cut"));
         assert!(text.chars().count() < MAX_FEEDBACK + 100);
         assert!(text.ends_with("b\n"));
-    }
-
-    #[test]
-    fn kinds_are_known_by_their_words() {
-        assert_eq!("pure".parse(), Ok(Feedback::Pure));
-        assert_eq!("on-motion".parse(), Ok(Images::OnMotion));
-        assert_eq!(
-            "all".parse::<Images>().unwrap_err().to_string(),
-            "\"all\" is no kind of images; there are on-motion, on-demand and none"
-        );
     }
 }

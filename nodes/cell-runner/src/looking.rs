@@ -78,6 +78,7 @@ impl Reply {
                 (true, value.to_string())
             }
             Self::Answer(Answer::Refused { message, .. }) => (false, message.clone()),
+            Self::Arrays { value, .. } if !value.is_null() => (true, value.to_string()),
             Self::Arrays { arrays, .. } => {
                 let shapes: Vec<Value> =
                     arrays.iter().map(|a| json!({"dtype": a.dtype, "shape": a.shape})).collect();
@@ -125,10 +126,7 @@ impl Look {
             "camera_meta" => Kind::CameraMeta,
             "back_project" => Kind::BackProject { row, col },
             "region_center" => Kind::RegionCenter(Region::deserialize(&fields).map_err(misfit)?),
-            "segment" => {
-                resolution = json!("high");
-                Kind::Segment
-            }
+            "segment" => Kind::Segment,
             "artifact" => {
                 let (artifact, of, size) = Artifact::find(api, &name)
                     .map_err(|error| Reply::refused(Refusal::Tool, error.to_string()))?;
@@ -191,15 +189,19 @@ impl Look {
         if self.resolution == json!("low") { LOW_DEPTH } else { f32::INFINITY }
     }
 
+    fn record(&self, fields: Value) -> Result<Reply, LookError> {
+        Ok(Reply::Answer(Answer::Value(self.complete(fields)?)))
+    }
+
     /// The method's record with the fields that tell where it was looked.
-    pub(crate) fn record(&self, mut fields: Value) -> Result<Reply, LookError> {
+    pub(crate) fn complete(&self, mut fields: Value) -> Result<Value, LookError> {
         let View { camera, width, height, .. } = &self.view;
         fields["camera"] = json!(camera);
         fields["step"] = json!(self.step);
         fields["resolution"] = self.resolution.clone();
         fields["image_size"] = json!([height, width]);
         let record = self.method.record().ok_or(LookError::Empty)?;
-        Ok(Reply::Answer(Answer::Value(Value::Object(record.complete(&fields)?))))
+        Ok(Value::Object(record.complete(&fields)?))
     }
 }
 
@@ -221,6 +223,8 @@ pub(crate) enum LookError {
     Seen(#[from] SeenError),
     #[error(transparent)]
     Record(#[from] ruaflow_robots::RecordError),
+    #[error("its mask has {found} bytes for a picture of {pixels} pixels")]
+    Mask { found: usize, pixels: usize },
     #[error("the picture can't be encoded: {0}")]
     Codec(#[from] image_codec::CodecError),
     #[error("there is nothing to answer with")]
@@ -291,7 +295,7 @@ pub(crate) fn camera_meta(seen: &Seen) -> Value {
 }
 
 /// The middle value, or the mean of the two middle ones. The order is lost.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
+fn median(values: &mut [f64]) -> f64 {
     let half = values.len() / 2;
     let even = values.len().is_multiple_of(2);
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);

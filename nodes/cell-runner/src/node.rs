@@ -27,9 +27,9 @@ pub fn run() -> Result<()> {
         .with_context(|| format!("setting CALL_TIMEOUT_S is {call_timeout_s}"))?;
     let primitives: Primitives =
         settings.parse("PRIMITIVES", Primitives::Full, "full or no-vla")?;
-    let feedback: Feedback = settings.parse("FEEDBACK", Feedback::Rich, "rich or pure")?;
+    let feedback: Feedback = settings.parse("FEEDBACK", Feedback::default(), "pure or rich")?;
     let images: Images =
-        settings.parse("IMAGES", Images::OnDemand, "on-motion, on-demand or none")?;
+        settings.parse("IMAGES", Images::default(), "on-demand, on-motion or none")?;
     let config = ChildConfig {
         // Also the right binary after a rebuild has replaced the file.
         program: "/proc/self/exe".into(),
@@ -48,6 +48,7 @@ pub fn run() -> Result<()> {
     let mut runner = Runner::new(spawn, call_timeout)?;
     runner.offer(primitives);
     runner.report(feedback, images);
+    runner.give_guides(settings.text("GUIDES").as_deref() == Some("on"));
     runner.connect(Peers {
         robot: node.peers_of("frame").into_iter().next(),
         perception: node.peers_of("segment").into_iter().next(),

@@ -66,7 +66,7 @@ pub enum Answer {
     Value(Value),
     /// The same with arrays in it, which lie in the memory file that comes with
     /// the message. One array without a name is the answer itself; others are
-    /// fields beside those of `value`.
+    /// fields beside those of `value`, or within it (`others.0.mask`).
     Arrays { value: Value, arrays: Vec<ArrayInfo> },
     Refused {
         kind: Refusal,

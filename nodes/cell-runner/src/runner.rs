@@ -69,6 +69,8 @@ pub struct Runner {
     initialised: bool,
     /// The walls around cells, until an episode's records have them.
     layers: Option<Vec<Layer>>,
+    /// It has run a cell of the present episode.
+    used: bool,
     /// Its namespace went between two cells.
     lost: bool,
     pub(crate) call_timeout: Duration,
@@ -97,6 +99,7 @@ impl Runner {
             child: Children::new(spawn)?,
             initialised: false,
             layers: None,
+            used: false,
             lost: false,
             call_timeout,
             primitives: Primitives::Full,
@@ -176,12 +179,15 @@ impl Runner {
             return;
         }
         let refusal = if number < current {
-            "its episode is over"
+            "its episode is over".to_owned()
         } else if self.running.is_some() {
-            "another cell still runs"
+            "another cell still runs".to_owned()
+        } else if let Err(error) = self.clear_for(&cell) {
+            error.to_string()
         } else {
             let timeout = Duration::from_millis(cell.timeout_ms);
             self.open_workspace(&cell.workspace);
+            self.used = true;
             self.child.run(cell.index, &cell.code);
             let audit = Audit::start(&cell.code);
             self.running = Some(Running::new(&cell.id, cell.index, timeout, audit));
@@ -210,6 +216,7 @@ impl Runner {
                 data["reason"].as_str().unwrap_or("ended").to_owned()
             }
             event::STOPPED => "stopped".to_owned(),
+            event::SKIP => return self.stop(Why::Cancelled, "the cell was ended early"),
             _ => return,
         };
         let Some(episode) = self.current(number) else {
@@ -399,9 +406,23 @@ impl Runner {
         Ok(())
     }
 
+    /// Sees to it that a cell that wants an empty namespace gets one.
+    fn clear_for(&mut self, cell: &Cell) -> Result<(), RunnerError> {
+        if !cell.fresh || !self.used {
+            return Ok(());
+        }
+        self.respawn()?;
+        if let Some(episode) = &self.episode {
+            self.child.init(episode.api.name, self.primitives);
+            self.initialised = true;
+        }
+        Ok(())
+    }
+
     fn respawn(&mut self) -> Result<(), RunnerError> {
         self.child.replace()?;
         self.initialised = false;
+        self.used = false;
         Ok(())
     }
 

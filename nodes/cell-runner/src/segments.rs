@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use grounding::measure;
 use image_codec::Format;
-use ruaflow_schemas::Segment;
-use serde_json::json;
+use ruaflow_schemas::{Segment, SegmentInstance};
+use serde_json::{Value, json};
 
-use crate::eyes::Seen;
-use crate::looking::{Look, Reply, median, round};
-use crate::protocol::Refusal;
-
-/// Fewer points of a mask say nothing of where the thing is.
-const LEAST_POINTS: usize = 10;
+use crate::eyes::{Seen, SeenError};
+use crate::looking::{Look, LookError, Reply, round};
+use crate::memory::{Part, pack};
+use crate::protocol::{Answer, Refusal};
 
 /// How much of a masked pixel becomes red.
 const RED: f64 = 0.45;
 
 /// Segments of an episode whose files are kept.
-const KEPT: usize = 32;
+const KEPT: usize = 64;
 
 /// The segments of an episode.
 #[derive(Default)]
@@ -32,12 +31,18 @@ struct Kept {
     step: u64,
     number: usize,
     seen: Rc<Seen>,
-    mask: Vec<u8>,
+    mask: Rc<[u8]>,
     record: String,
 }
 
+/// A thing as a cell reads it, and its mask.
+struct Measured {
+    fields: Value,
+    mask: Rc<[u8]>,
+}
+
 impl Segments {
-    /// What `segment` answers with, from the picture and the service's mask.
+    /// What `segment` answers with, from the picture and the service's masks.
     pub(crate) fn answer(
         &mut self,
         look: &Look,
@@ -48,36 +53,89 @@ impl Segments {
         if !segment.error.is_empty() {
             return Reply::refused(Refusal::Tool, segment.error);
         }
-        let found = segment.score.is_some_and(|score| score >= min_score);
-        let pixels = seen.frame.width as usize * seen.frame.height as usize;
-        if found && segment.mask.0.len() != pixels {
-            let bytes = segment.mask.0.len();
-            let text = format!("its mask has {bytes} bytes for a picture of {pixels} pixels");
-            return Reply::refused(Refusal::Tool, text);
+        let answered = match segment.instances.first().map(|best| best.score) {
+            Some(score) if score >= min_score => self.found(look, seen, segment, min_score),
+            best => nothing(look, &segment.reason, best, min_score),
+        };
+        answered.unwrap_or_else(|error| Reply::refused(Refusal::Tool, error.to_string()))
+    }
+
+    fn found(
+        &mut self,
+        look: &Look,
+        seen: &Rc<Seen>,
+        segment: Segment,
+        min_score: f64,
+    ) -> Result<Reply, LookError> {
+        let sure = segment.instances.into_iter().take_while(|thing| thing.score >= min_score);
+        let mut things = Vec::new();
+        for thing in sure {
+            things.push(self.thing(look, seen, thing)?);
         }
-        let mut fields = json!({
-            "found": found,
-            "score": segment.score,
-            "box": segment.bounds,
-            "world_xyz": null,
-            "overlay_artifact": null,
-            "error": null,
-        });
-        if found {
-            match surface(seen, &segment.mask.0) {
-                Ok(xyz) => fields["world_xyz"] = json!(xyz),
-                Err(why) => fields["error"] = json!(why),
+        let (mut masks, mut others) = (Vec::new(), Vec::new());
+        for (at, thing) in things.into_iter().enumerate() {
+            let name = if at == 0 { "mask".to_owned() } else { format!("others.{}.mask", at - 1) };
+            masks.push((name, thing.mask));
+            others.push(thing.fields);
+        }
+        let mut fields = others.remove(0);
+        fields["found"] = json!(true);
+        fields["reason"] = json!(said(&segment.reason));
+        fields["others"] = json!(others);
+        let value = look.complete(fields)?;
+        let shape = [seen.frame.height as usize, seen.frame.width as usize];
+        let parts: Vec<Part<'_>> = masks
+            .iter()
+            .map(|(name, bytes)| Part { name, dtype: "bool", shape: &shape, bytes })
+            .collect();
+        let (memory, arrays) = pack(&parts).map_err(SeenError::from)?;
+        Ok(Reply::Arrays { value, arrays, memory })
+    }
+
+    /// Measures a thing and keeps its files.
+    fn thing(
+        &mut self,
+        look: &Look,
+        seen: &Rc<Seen>,
+        thing: SegmentInstance,
+    ) -> Result<Measured, LookError> {
+        let (width, height) = (seen.frame.width as usize, seen.frame.height as usize);
+        let (found, pixels) = (thing.mask.0.len(), width * height);
+        if found != pixels {
+            return Err(LookError::Mask { found, pixels });
+        }
+        // A service is not trusted to say yes by 1 alone, as a bool array has to.
+        let mask: Rc<[u8]> = thing.mask.0.iter().map(|inside| u8::from(*inside != 0)).collect();
+        let camera = seen.calibrated();
+        let measured = measure(&mask, width, &seen.frame.depth, camera.as_ref().ok());
+        let error = match (&measured.body, &camera) {
+            (Some(_), _) => None,
+            (None, Err(error)) => Some(error.to_string()),
+            (None, Ok(_)) => {
+                Some(format!("only {} pixels of the mask have depth", measured.points))
             }
-            let number = self.counts.get(&look.step).copied().unwrap_or(0);
-            fields["overlay_artifact"] = json!(overlay_name(number));
-            self.keep(look.step, Rc::clone(seen), segment.mask.0, fields.to_string());
-        } else {
-            fields["error"] = json!(match segment.score {
-                Some(score) => format!("the best mask scores {score:.2}, below {min_score}"),
-                None => "no mask".to_owned(),
-            });
-        }
-        look.record(fields).unwrap_or_else(|error| Reply::refused(Refusal::Tool, error.to_string()))
+        };
+        let number = self.counts.get(&look.step).copied().unwrap_or(0);
+        let fields = json!({
+            "world_xyz": measured.body.map(|body| round(body.center)),
+            "score": thing.score,
+            "box": measured.bounds,
+            "overlay_artifact": overlay_name(number),
+            "error": error,
+            "label": said(&thing.label),
+            "extent": measured.body.map(|body| round(body.extent())),
+            "pixels": measured.pixels,
+            "seen": measured.seen,
+        });
+        let record = fields.to_string();
+        self.keep(Kept {
+            step: look.step,
+            number,
+            seen: Rc::clone(seen),
+            mask: Rc::clone(&mask),
+            record,
+        });
+        Ok(Measured { fields, mask })
     }
 
     /// The file of that name about a recorded step, if `segment` made it.
@@ -98,21 +156,56 @@ impl Segments {
         })
     }
 
-    fn keep(&mut self, step: u64, seen: Rc<Seen>, mask: Vec<u8>, record: String) {
-        let count = self.counts.entry(step).or_default();
-        self.kept.push_back(Kept { step, number: *count, seen, mask, record });
-        *count += 1;
+    fn keep(&mut self, kept: Kept) {
+        *self.counts.entry(kept.step).or_default() += 1;
+        self.kept.push_back(kept);
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
     }
 }
 
+/// Nothing that scores enough, and why.
+fn nothing(
+    look: &Look,
+    reason: &str,
+    best: Option<f64>,
+    min_score: f64,
+) -> Result<Reply, LookError> {
+    let error = match (best, said(reason)) {
+        (_, Some(reason)) => reason.to_owned(),
+        (Some(score), None) => format!("the best mask scores {score:.2}, below {min_score}"),
+        (None, None) => "no mask".to_owned(),
+    };
+    let value = look.complete(json!({
+        "found": false,
+        "world_xyz": null,
+        "score": best,
+        "box": null,
+        "overlay_artifact": null,
+        "error": error,
+        "label": null,
+        "extent": null,
+        "pixels": 0,
+        "seen": null,
+        "reason": null,
+        "others": [],
+    }))?;
+    Ok(Reply::Answer(Answer::Value(value)))
+}
+
+/// A text that says something.
+fn said(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 impl Kept {
     fn overlay(&self) -> Result<Vec<u8>, image_codec::CodecError> {
         let frame = &self.seen.frame;
         let mut pixels = frame.color.0.clone();
-        for (pixel, _) in pixels.chunks_exact_mut(3).zip(&self.mask).filter(|(_, m)| **m != 0) {
+        for (pixel, _) in
+            pixels.chunks_exact_mut(3).zip(self.mask.iter()).filter(|(_, mask)| **mask != 0)
+        {
             for (value, red) in pixel.iter_mut().zip([255.0, 0.0, 0.0]) {
                 *value = (f64::from(*value) * (1.0 - RED) + red * RED) as u8;
             }
@@ -123,18 +216,4 @@ impl Kept {
 
 fn overlay_name(number: usize) -> String {
     format!("segment_overlay_{number:02}.png")
-}
-
-/// The median of the points under a mask.
-fn surface(seen: &Seen, mask: &[u8]) -> Result<[f64; 3], String> {
-    let points = seen.points().map_err(|error| error.to_string())?;
-    let mut axes: [Vec<f64>; 3] = Default::default();
-    let masked = points.zip(mask).filter(|(point, mask)| **mask != 0 && point[2].is_finite());
-    for (point, _) in masked {
-        axes.iter_mut().zip(point).for_each(|(axis, value)| axis.push(f64::from(value)));
-    }
-    match axes[0].len() {
-        found if found < LEAST_POINTS => Err(format!("only {found} pixels of the mask have depth")),
-        _ => Ok(round(axes.map(|mut axis| median(&mut axis)))),
-    }
 }

@@ -17,6 +17,8 @@ use crate::workspace::{self, Workspace};
 pub(crate) struct Turns {
     feedback: Feedback,
     images: Images,
+    /// Whether the robot's guides lie in the workspace.
+    guides: bool,
     /// Its path is that of the cell before.
     workspace: Option<(String, Workspace)>,
 }
@@ -28,6 +30,11 @@ impl Runner {
         self.turns.images = images;
     }
 
+    /// Puts the robot's guides into workspaces; before the first card.
+    pub fn give_guides(&mut self, give: bool) {
+        self.turns.guides = give;
+    }
+
     /// Opens the folder whose files a cell sees, unless it is open already.
     pub(crate) fn open_workspace(&mut self, path: &str) {
         if self.turns.workspace.as_ref().is_some_and(|(open, _)| open == path) {
@@ -35,7 +42,9 @@ impl Runner {
         }
         self.turns.workspace = None;
         let Some(episode) = self.episode.as_ref().filter(|_| !path.is_empty()) else { return };
-        match Workspace::open(Path::new(path), ruaflow_robots::guides(episode.api.name)) {
+        let guides =
+            if self.turns.guides { ruaflow_robots::guides(episode.api.name) } else { &[] };
+        match Workspace::open(Path::new(path), guides) {
             Ok(workspace) => self.turns.workspace = Some((path.to_owned(), workspace)),
             Err(error) => {
                 let text = format!("the workspace {path:?} can't be used: {error}");
@@ -79,7 +88,9 @@ impl Runner {
         if !over || std::mem::replace(&mut running.looked, over) {
             return;
         }
-        let moved = running.ledger.iter().any(|call| call.stateful && call.ok);
+        // A call that was cut short has moved it, too.
+        let moved = running.control_steps > 0
+            || running.ledger.iter().any(|call| call.stateful && call.ok);
         if moved && self.turns.images == Images::OnMotion {
             let cameras = self.episode.as_ref().map(|episode| &episode.card.cameras);
             let names: Vec<String> =

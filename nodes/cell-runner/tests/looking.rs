@@ -3,210 +3,20 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cell_runner::child::{Child, ChildEvent};
-use cell_runner::runner::{Outgoing, Peers, Runner};
-use crossbeam_channel::Receiver;
+use common::seeing::Flow;
 use ruaflow_robots::Primitives;
-use ruaflow_schemas::{
-    Bytes, Call, CallResult, Camera, CameraFrame, Card, Cell, CellResult, FrameRequest,
-    Observation, Segment, SegmentRequest,
-};
-use serde_json::json;
+use ruaflow_schemas::{Bytes, Segment, SegmentInstance};
 
-/// A camera 1 m above a table at z = 0, looking down; row 0 is at +y. A box of
-/// 0.25 m height stands under the rows and columns from a quarter to a half.
-fn photograph(request: &FrameRequest) -> CameraFrame {
-    let (width, height) = (request.width as usize, request.height as usize);
-    let on_box = |row: usize, col: usize| {
-        (height / 4..height / 2).contains(&row) && (width / 4..width / 2).contains(&col)
-    };
-    let mut frame = CameraFrame {
-        id: request.id.clone(),
-        camera: request.camera.clone(),
-        control_step: request.control_step as u64,
-        width: request.width,
-        height: request.height,
-        // One metre wide at one metre.
-        intrinsics: [
-            width as f64,
-            0.0,
-            width as f64 / 2.0, //
-            0.0,
-            height as f64,
-            height as f64 / 2.0, //
-            0.0,
-            0.0,
-            1.0,
-        ],
-        camera_to_world: [
-            1.0, 0.0, 0.0, 0.0, //
-            0.0, -1.0, 0.0, 0.0, //
-            0.0, 0.0, -1.0, 1.0, //
-            0.0, 0.0, 0.0, 1.0,
-        ],
-        depth_range: Some([0.01, 50.0]),
-        ..CameraFrame::default()
-    };
-    let mut color = Vec::new();
-    for row in 0..height {
-        for col in 0..width {
-            color.extend(if on_box(row, col) {
-                [200, 40, 40]
-            } else {
-                [90, 90, request.control_step as u8]
-            });
-            frame.depth.push(match (row, col) {
-                (0, 0) => f32::NAN,
-                _ if on_box(row, col) => 0.75,
-                _ => 1.0,
-            });
-        }
-    }
-    frame.color = Bytes(color);
-    frame
+/// A mask of a square in the high picture.
+fn square(rows: std::ops::Range<usize>, cols: std::ops::Range<usize>) -> Vec<u8> {
+    let inside = |at: usize| rows.contains(&(at / 1024)) && cols.contains(&(at % 1024));
+    (0..1024 * 1024).map(|at| u8::from(inside(at))).collect()
 }
 
-struct Flow {
-    runner: Runner,
-    events: Receiver<(u64, ChildEvent)>,
-    looks: Vec<FrameRequest>,
-    segments: Vec<SegmentRequest>,
-    calls: Vec<Call>,
-    results: Vec<CellResult>,
-    index: u32,
-    /// The robot answers.
-    pictures: bool,
-    /// What the perception node answers.
-    found: Option<Segment>,
-}
-
-impl Flow {
-    fn new() -> Self {
-        Self::with(Primitives::Full, Duration::from_secs(30), &["libero", "perception"])
-    }
-
-    fn with(primitives: Primitives, patience: Duration, nodes: &[&str]) -> Self {
-        let (sender, events) = crossbeam_channel::unbounded();
-        let spawn = Box::new(move |generation| {
-            let sender = sender.clone();
-            Child::spawn(&common::config(), move |event| {
-                let _ = sender.send((generation, event));
-            })
-        });
-        let mut runner = Runner::new(spawn, patience).unwrap();
-        runner.offer(primitives);
-        let node = |name: &str| nodes.contains(&name).then(|| name.to_owned());
-        runner.connect(Peers { robot: node("libero"), perception: node("perception") });
-        let camera = |name: &str| Camera {
-            name: name.to_owned(),
-            width: 256,
-            height: 256,
-            depth: true,
-            any_step: true,
-            ..Camera::default()
-        };
-        let card = Card {
-            robot: "libero".to_owned(),
-            instruction: "pick up the box".to_owned(),
-            cameras: vec![camera("agentview"), camera("wrist")],
-            first: Observation::default(),
-            ..Card::default()
-        };
-        runner.on_card(0, card).unwrap();
-        Self {
-            runner,
-            events,
-            looks: Vec::new(),
-            segments: Vec::new(),
-            calls: Vec::new(),
-            results: Vec::new(),
-            index: 0,
-            pictures: true,
-            found: None,
-        }
-    }
-
-    fn run(&mut self, code: &str) -> CellResult {
-        self.index += 1;
-        let cell = Cell {
-            id: format!("cell {}", self.index),
-            index: self.index,
-            code: code.to_owned(),
-            ..Cell::default()
-        };
-        self.runner.on_cell(0, cell);
-        let limit = Instant::now() + Duration::from_secs(60);
-        let seen = self.results.len();
-        while self.results.len() == seen {
-            self.send();
-            if self.results.len() > seen {
-                break;
-            }
-            assert!(Instant::now() < limit, "nothing happens");
-            let deadline = self.runner.deadline().unwrap_or(limit).min(limit);
-            match self.events.recv_deadline(deadline) {
-                Ok((generation, event)) => self.runner.on_child(generation, event).unwrap(),
-                Err(_) => self.runner.on_time().unwrap(),
-            }
-        }
-        self.results[seen].clone()
-    }
-
-    fn send(&mut self) {
-        while let Some(outgoing) = self.runner.outgoing() {
-            match outgoing {
-                Outgoing::FrameRequest(request) => {
-                    self.looks.push(request.clone());
-                    if self.pictures {
-                        assert!(self.runner.wants_frame(&request.id));
-                        self.runner.on_frame(photograph(&request)).unwrap();
-                    }
-                }
-                Outgoing::SegmentRequest(request) => {
-                    self.segments.push(*request.clone());
-                    if let Some(found) = &self.found {
-                        let answer = Segment { id: request.id, ..found.clone() };
-                        self.runner.on_segment(answer).unwrap();
-                    }
-                }
-                Outgoing::Call(call) => {
-                    self.calls.push(call.clone());
-                    let step = self.calls.len() as u64;
-                    let result = CallResult {
-                        id: call.id,
-                        method: call.method,
-                        outcome: json!({
-                            "steps_used": 7, "start_gripper_opening": 0.0,
-                            "peak_gripper_opening": 0.08, "final_gripper_opening": 0.08,
-                            "terminated": false, "truncated": false,
-                        })
-                        .to_string(),
-                        step,
-                        observation: Observation {
-                            control_step: 7 * step,
-                            ..Observation::default()
-                        },
-                        ..CallResult::default()
-                    };
-                    self.runner.on_result(0, result).unwrap();
-                }
-                Outgoing::CellResult(result) => self.results.push(*result),
-                Outgoing::Cancel(_) | Outgoing::Warning(_) | Outgoing::Layers(_) => {}
-            }
-        }
-    }
-
-    fn stdout(&mut self, code: &str) -> String {
-        let result = self.run(code);
-        assert_eq!(result.error, "", "{code}");
-        result.stdout
-    }
-
-    fn error(&mut self, code: &str) -> String {
-        self.run(code).error.trim_end().lines().last().unwrap_or_default().to_owned()
-    }
+fn seen(score: f64, mask: Vec<u8>) -> SegmentInstance {
+    SegmentInstance { label: "box".to_owned(), score, mask: Bytes(mask) }
 }
 
 #[test]
@@ -273,9 +83,8 @@ fn pictures_and_points_are_arrays_of_the_cell() {
 #[test]
 fn files_are_made_when_somebody_asks() {
     let mut flow = Flow::new();
-    let mut mask = vec![0; 1024 * 1024];
-    mask[300 * 1024 + 300..][..20].fill(1);
-    flow.found = Some(Segment { score: Some(0.8), mask: Bytes(mask), ..Segment::default() });
+    let instances = vec![seen(0.8, square(300..301, 300..320))];
+    flow.found = Some(Segment { instances, ..Segment::default() });
     let printed = flow.stdout(
         "import json\n\
          for name in ('agentview.png', 'wrist_high.png', 'agentview_policy.png'):\n\
@@ -418,19 +227,15 @@ fn a_robot_that_sends_no_pictures_is_named() {
 #[test]
 fn segment_measures_the_mask_it_is_given() {
     let mut flow = Flow::new();
-    let mut mask = vec![0; 1024 * 1024];
-    for row in 300..320 {
-        mask[row * 1024 + 300..row * 1024 + 320].fill(1);
-    }
-    flow.found = Some(Segment {
-        score: Some(0.8),
-        bounds: Some([300.0, 300.0, 320.0, 320.0]),
-        mask: Bytes(mask),
-        ..Segment::default()
-    });
+    let instances = vec![seen(0.8, square(300..320, 300..320))];
+    flow.found = Some(Segment { instances, ..Segment::default() });
     let printed = flow.stdout(
         "s = robo.segment('the red box')\n\
          print(s.found, s.world_xyz, s.score, s.box, s.camera, s.step, s.overlay_artifact, s.error)\n\
+         print(s.label, s.extent, s.pixels, s.seen, s.reason, s.others)\n\
+         print(s.mask.shape, s.mask.dtype, int(s.mask.sum()), bool(s.mask[310, 310]))\n\
+         w = robo.world_map()[s.mask]\n\
+         print(w.shape, np.round(np.median(w, axis=0), 4).tolist())\n\
          print(robo.segment(point=(310, 310), min_score=0.9).error)\n\
          print(robo.segment('the red box').overlay_artifact)",
     );
@@ -438,29 +243,78 @@ fn segment_measures_the_mask_it_is_given() {
         printed,
         "True (-0.1479, 0.1479, 0.25) 0.8 (300.0, 300.0, 320.0, 320.0) agentview 0 \
          segment_overlay_00.png None\n\
+         box (0.0139, 0.0139, 0.0) 400 1.0 None ()\n\
+         (1024, 1024) bool 400 True\n\
+         (400, 3) [-0.1479, 0.1479, 0.25]\n\
          the best mask scores 0.80, below 0.9\nsegment_overlay_01.png\n"
     );
-    assert_eq!(
-        (flow.segments[0].prompt.as_str(), flow.segments[0].width, flow.segments[0].point),
-        ("the red box", 1024, None)
-    );
+    let asked = &flow.segments[0];
+    assert_eq!((asked.prompt.as_str(), asked.width, asked.point), ("the red box", 1024, None));
+    assert_eq!((asked.top_k, asked.min_score, asked.depth.len()), (1, 0.2, 1024 * 1024));
     assert_eq!(flow.segments[1].point, Some([310, 310]));
 
     flow.found = Some(Segment::default());
     assert_eq!(
-        flow.stdout("s = robo.segment('a unicorn'); print(s.found, s.world_xyz, s.score, s.error)"),
-        "False None None no mask\n"
+        flow.stdout(
+            "s = robo.segment('a unicorn'); print(s.found, s.world_xyz, s.score, s.error, s.mask)"
+        ),
+        "False None None no mask None\n"
     );
+    let reason = "2 \"box\" found, none on the plate".to_owned();
+    flow.found = Some(Segment { reason: reason.clone(), ..Segment::default() });
+    assert_eq!(flow.stdout("print(robo.segment('the box on the plate').error)"), reason + "\n");
+}
+
+#[test]
+fn several_things_are_told_with_a_mask_each() {
+    let mut flow = Flow::new();
+    let things = [(0.9, 300..320), (0.7, 700..720), (0.1, 900..910)];
+    let instances = things.map(|(score, rows)| seen(score, square(rows, 300..320)));
+    let reason = "left: y = -0.20, +0.15 m (of 2)".to_owned();
+    flow.found = Some(Segment { instances: instances.to_vec(), reason, ..Segment::default() });
+    let printed = flow.stdout(
+        "s = robo.segment('the left box', top_k=5)\n\
+         print(s.reason, len(s.others))\n\
+         other = s.others[0]\n\
+         print(type(other).__name__, other.score, other.world_xyz, other.overlay_artifact)\n\
+         print(bool(s.mask[310, 310]), bool(s.mask[710, 310]), bool(other.mask[710, 310]))\n\
+         print(other == s.others[0], s == s, 'mask' in repr(s), 'SegmentInstance(' in repr(s))\n\
+         print(robo.artifact(other.overlay_artifact)[:4])",
+    );
+    assert_eq!(
+        printed,
+        "left: y = -0.20, +0.15 m (of 2) 1\n\
+         SegmentInstance 0.7 (-0.2021, -0.1934, 0.0) segment_overlay_01.png\n\
+         True False True\n\
+         True True False True\n\
+         b'\\x89PNG'\n"
+    );
+    assert_eq!(flow.segments[0].top_k, 5);
+    let result = flow.run("robo.segment('the left box', resolution=256)");
+    assert_eq!(flow.segments[1].width, 256);
+    let wrong = "ToolError: segment: its mask has 1048576 bytes for a picture of 65536 pixels";
+    assert!(result.error.trim_end().ends_with(wrong), "{}", result.error);
+}
+
+#[test]
+fn what_segment_can_not_be_asked_is_refused() {
+    let mut flow = Flow::new();
     flow.found = Some(Segment { error: "out of memory".to_owned(), ..Segment::default() });
     assert_eq!(flow.error("robo.segment('x')"), "ToolError: segment: out of memory");
-    assert_eq!(
-        flow.error("robo.segment(point=(1024, 0))"),
-        "ValueError: segment(): point [1024,0] is outside the picture"
-    );
-    assert_eq!(
-        flow.error("robo.segment('x', point=(1, 1))"),
-        "ValueError: segment() needs exactly one of prompt and point"
-    );
+    for (code, error) in [
+        ("robo.segment(point=(1024, 0))", "segment(): point [1024,0] is outside the picture"),
+        ("robo.segment('x', point=(1, 1))", "segment() needs exactly one of prompt and point"),
+        ("robo.segment('  ')", "segment(): prompt is empty"),
+        ("robo.segment('x', top_k=0)", "segment(): top_k must be greater than 0, got 0"),
+        ("robo.segment('x', top_k=21)", "segment(): top_k must be 1 to 20, got 21"),
+        ("robo.segment('x', min_score=2)", "segment(): min_score must be 0 to 1, got 2"),
+        (
+            "robo.segment('x', camera='ceiling')",
+            "segment(): camera must be \"agentview\" or \"wrist\", got str \"ceiling\"",
+        ),
+    ] {
+        assert_eq!(flow.error(code), format!("ValueError: {error}"), "{code}");
+    }
 }
 
 #[test]

@@ -366,6 +366,42 @@ fn a_new_episode_has_an_empty_namespace() {
 }
 
 #[test]
+fn a_program_starts_with_an_empty_namespace() {
+    let mut flow = Flow::new();
+    let mut fresh = |code: &str| {
+        flow.index += 1;
+        let cell = Cell {
+            index: flow.index,
+            code: code.to_owned(),
+            fresh: true,
+            ..Cell::default()
+        };
+        flow.runner.on_cell(flow.episode, cell);
+        flow.next_result()
+    };
+    assert_eq!(fresh("x = 1\nx").value, "1");
+    let result = fresh("print(robo.task)\nx");
+    assert_eq!((result.stdout.as_str(), result.namespace_lost), ("pick up the bowl\n", false));
+    assert!(result.error.contains("NameError"), "{}", result.error);
+    assert_eq!(flow.run("y = 2\ny").value, "2", "a cell after a program goes on in its namespace");
+}
+
+#[test]
+fn a_skipped_cell_ends_and_the_episode_goes_on() {
+    let mut flow = Flow::new();
+    flow.run("x = 1");
+    flow.start("while True: pass", Duration::ZERO);
+    let skip = Event { kind: event::SKIP.into(), ..Event::default() };
+    flow.runner.on_event(flow.episode, &skip);
+    let result = flow.next_result();
+    assert_eq!(result.status, "cancelled");
+    assert!(result.error.contains("ended early"), "{}", result.error);
+    assert_eq!(flow.run("x").value, "1");
+    flow.runner.on_event(flow.episode, &skip);
+    assert_eq!(flow.run("x").value, "1", "nothing ran");
+}
+
+#[test]
 fn a_flood_of_calls_does_not_flood_the_ledger() {
     let mut flow = Flow::new();
     let result = flow.run("for _ in range(2_500): robo.state()");

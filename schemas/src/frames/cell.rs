@@ -5,7 +5,7 @@ use crate::frame::{frame, row};
 
 frame! {
     /// Planner → cell runner: run a cell. Answered by one `cell_result` with the same `id`.
-    topic "cell" version 2
+    topic "cell" version 3
     pub struct Cell / CellRef {
         /// Request id.
         id: String,
@@ -15,6 +15,8 @@ frame! {
         code: String,
         /// Deadline, milliseconds; 0 for none. When it passes, the cell's motion is cancelled and the cell is killed.
         timeout_ms: u64,
+        /// Whether it starts with an empty namespace, as a program does.
+        fresh: bool,
         /// Absolute path of the episode's workspace, the only folder whose files the cell sees; empty for none. The cell runner makes it.
         workspace: String,
     }

@@ -35,6 +35,10 @@ pub mod event {
     pub const SHUTDOWN: &str = "shutdown";
     /// Robot: a request for a picture was answered; `data` holds `id`, `camera`, `control_step`, `width`, `height`, `preview`, `error`, `rendered` (false when an earlier picture served), and the episode's counts `asked_so_far` and `rendered_so_far`. Recorded, not sent live.
     pub const PICTURE: &str = "picture";
+    /// Planner: end the running cell early, the episode goes on.
+    pub const SKIP: &str = "skip";
+    /// Perception: a question about a picture was answered; `data` holds `id`, `error`, `reason`, `found` (each with `label` and `score`), `source`, `privileged`, and the times `look_ns` and `ask_ns`. Recorded, not sent live.
+    pub const SEGMENTED: &str = "segmented";
     /// Robot: an action was refused; `data` holds `action_id`. Nothing moved.
     pub const REFUSED: &str = "refused";
     /// Controller: emergency stop, motion is held and no call is taken.

@@ -24,7 +24,7 @@ enum ArrayError {
 }
 
 /// An answer with arrays for Python: the only array, or the fields of `value`
-/// and one for each array.
+/// and one for each array, `others.0.mask` within the first of the `others`.
 ///
 /// What a cell writes into them stays in its process, without a copy beforehand.
 pub(super) fn received(
@@ -46,7 +46,15 @@ pub(super) fn received(
         value => python_from_json(value, vm)?,
     };
     for (info, array) in arrays.iter().zip(mapped) {
-        fields.set_item(info.name.as_str(), value_of(info, array, vm)?, vm)?;
+        let (within, name) = info.name.rsplit_once('.').unwrap_or(("", &info.name));
+        let mut inner = fields.clone();
+        for step in within.split('.').filter(|step| !step.is_empty()) {
+            inner = match step.parse::<usize>() {
+                Ok(index) => inner.get_item(&index, vm)?,
+                Err(_) => inner.get_item(step, vm)?,
+            };
+        }
+        inner.set_item(name, value_of(info, array, vm)?, vm)?;
     }
     Ok(fields)
 }

@@ -37,6 +37,7 @@ impl Bench {
         });
         let mut runner = Runner::new(spawn, PATIENCE).unwrap();
         runner.report(Feedback::Rich, Images::OnDemand);
+        runner.give_guides(true);
         runner.on_card(0, Card { robot: robot.to_owned(), ..Card::default() }).unwrap();
         Self { runner, events, folder: tempfile::tempdir().unwrap(), index: 0 }
     }
@@ -59,6 +60,7 @@ impl Bench {
                 code: code.to_owned(),
                 timeout_ms: timeout.as_millis() as u64,
                 workspace: self.folder.path().display().to_string(),
+                ..Cell::default()
             },
         );
         let end = Instant::now() + PATIENCE + PATIENCE;

@@ -4,33 +4,22 @@ mod spec;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ort::environment::Environment;
 use ort::session::{Session, SessionInputValue};
-use ort::value::{Tensor, TensorElementType, ValueType};
+use ort::value::Tensor;
+use ort::value::TensorElementType::{Float32, Int64};
+use ruaflow_onnx::{Side, tensor};
 
 pub use self::spec::{Spec, SpecError};
 use crate::policy::{ACTION_LENGTH, Actions, Policy, PolicyError, Shown};
 
-/// The file set-up takes from the package `onnxruntime`.
-const LIBRARY: &str = "lib/libonnxruntime.so";
-
 /// Why a model can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OnnxError {
-    #[error("ONNX Runtime can't be loaded from {path:?}: {reason}; `./rua setup` installs it")]
-    Library { path: PathBuf, reason: String },
-    #[error("there is no model file {0:?} (VLA_MODEL)")]
-    Missing(PathBuf),
-    #[error("the model {model:?} can't be loaded: {reason}")]
-    Load { model: PathBuf, reason: String },
+    #[error(transparent)]
+    Model(#[from] ruaflow_onnx::OnnxError),
     #[error(transparent)]
     Spec(#[from] SpecError),
-    #[error("the model {model:?} has no {kind} {name:?}; it has {known}")]
-    Name { model: PathBuf, kind: &'static str, name: String, known: String },
-    #[error("{kind} {name:?} of the model {model:?} is {found}, expected {expected}")]
-    Type { model: PathBuf, kind: &'static str, name: String, found: String, expected: String },
 }
 
 /// A model with what its JSON says about inputs and numbers.
@@ -47,19 +36,9 @@ impl Onnx {
     /// # Errors
     /// See [`OnnxError`].
     pub fn open(model: &Path) -> Result<Self, OnnxError> {
-        if !model.is_file() {
-            return Err(OnnxError::Missing(model.to_owned()));
-        }
+        // Before its description, which is missing as well when the model is.
+        let session = ruaflow_onnx::open(model, 1)?;
         let spec = Spec::beside(model)?;
-        let fail = |reason: String| OnnxError::Load { model: model.to_owned(), reason };
-        let environment = environment()?;
-        // Two threads that spin on two busy cores are far slower than one.
-        let session = Session::builder(environment)
-            .map_err(|e| fail(e.to_string()))?
-            .with_intra_threads(1)
-            .map_err(|e| fail(e.to_string()))?
-            .commit_from_file(model)
-            .map_err(|e| fail(e.to_string()))?;
         check(model, &spec, &session)?;
         Ok(Onnx { model: model.to_owned(), spec, session })
     }
@@ -121,66 +100,14 @@ impl Policy for Onnx {
     }
 }
 
-/// ONNX Runtime allows one environment a process.
-fn environment() -> Result<&'static Environment, OnnxError> {
-    static ENVIRONMENT: OnceLock<Environment> = OnceLock::new();
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(environment) = ENVIRONMENT.get() {
-        return Ok(environment);
-    }
-    let path = ruaflow_kit::home().join(LIBRARY);
-    let fail = |reason: String| OnnxError::Library { path: path.clone(), reason };
-    let environment = ort::init_from(&path)
-        .map_err(|error| fail(error.to_string()))?
-        .with_telemetry(false)
-        .build()
-        .map_err(|error| fail(error.to_string()))?;
-    Ok(ENVIRONMENT.get_or_init(|| environment))
-}
-
 /// Names and element types are wrong at the start, not at the first grasp.
 fn check(model: &Path, spec: &Spec, session: &Session) -> Result<(), OnnxError> {
-    use TensorElementType::{Float32, Int64};
-    let inputs: Vec<_> = session.inputs().iter().map(|i| (i.name(), i.dtype())).collect();
-    let outputs: Vec<_> = session.outputs().iter().map(|o| (o.name(), o.dtype())).collect();
-    for image in &spec.images {
-        expect(model, "input", &inputs, &image.input, Float32)?;
+    let inputs = (spec.images.iter().map(|image| (&image.input, Float32)))
+        .chain(spec.state.iter().map(|state| (&state.input, Float32)))
+        .chain(spec.prompt.iter().map(|prompt| (&prompt.input, Int64)));
+    for (name, element) in inputs {
+        tensor(session, model, Side::Input, name, &[element])?;
     }
-    if let Some(state) = &spec.state {
-        expect(model, "input", &inputs, &state.input, Float32)?;
-    }
-    if let Some(prompt) = &spec.prompt {
-        expect(model, "input", &inputs, &prompt.input, Int64)?;
-    }
-    expect(model, "output", &outputs, &spec.actions.output, Float32)
-}
-
-fn expect(
-    model: &Path,
-    kind: &'static str,
-    there: &[(&str, &ValueType)],
-    name: &str,
-    element: TensorElementType,
-) -> Result<(), OnnxError> {
-    let Some((_, found)) = there.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<&str> = there.iter().map(|(name, _)| *name).collect();
-        let known = format!("{known:?}");
-        return Err(OnnxError::Name {
-            model: model.to_owned(),
-            kind,
-            name: name.to_owned(),
-            known,
-        });
-    };
-    match found {
-        ValueType::Tensor { ty, .. } if *ty == element => Ok(()),
-        _ => Err(OnnxError::Type {
-            model: model.to_owned(),
-            kind,
-            name: name.to_owned(),
-            found: found.to_string(),
-            expected: format!("a tensor of {element}"),
-        }),
-    }
+    tensor(session, model, Side::Output, &spec.actions.output, &[Float32])?;
+    Ok(())
 }

@@ -47,9 +47,14 @@ class Finished(BaseException):
 class Record:
     """Plain measured values under fixed names; they cannot be changed."""
 
+    # Plain ones; arrays are no part of what is printed and compared.
     _fields = ()
+    # Kinds of the records that lie in a field.
+    _inner = {}
 
     def __init__(self, values):
+        for name, kind in self._inner.items():
+            values[name] = tuple([kind(inner) for inner in values[name]])
         self.__dict__.update(values)
 
     def __repr__(self):
@@ -57,13 +62,17 @@ class Record:
         inside = ", ".join([f"{name}={values[name]!r}" for name in self._fields])
         return f"{type(self).__name__}({inside})"
 
+    def _plain(self):
+        values = self.__dict__
+        return tuple([values[name] for name in self._fields])
+
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        return self.__dict__ == other.__dict__
+        return self._plain() == other._plain()
 
     def __hash__(self):
-        return hash(tuple(self.__dict__.items()))
+        return hash(self._plain())
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{type(self).__name__} is a measured result and cannot be changed")
