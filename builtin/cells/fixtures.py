@@ -7,7 +7,8 @@ class Front:
 
     def __init__(self, thing):
         points = thing.points
-        lid = points[points[:, 2] > thing.top - 0.012][:, :2]
+        # An open drawer ends a few millimetres below the lid.
+        lid = points[abs(points[:, 2] - plateau(thing)[1]) < 0.0025][:, :2]
         _, _, turn = rectangle(lid)
         best = None
         for quarter in range(4):

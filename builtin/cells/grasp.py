@@ -51,15 +51,22 @@ def rim_grasps(thing):
 
 def body_grasps(thing):
     """From above, across the short side; across the long one if that fits, too."""
-    if thing.kind == "bottle":
-        z = thing.top - 0.020
-    else:
-        z = max(thing.low + 0.011, thing.top - 0.021)
-    sides = [(thing.turn, thing.short), (thing.turn + math.pi / 2, thing.long)]
+    z = thing.top - 0.020 if thing.kind == "bottle" else max(thing.low + 0.011, thing.top - 0.021)
     ways = []
-    for direction, width in sides:
-        if thing.kind == "bottle" or width < FINGERS:
-            ways.append(((*thing.centre, z, yaw_of(direction)), abs(yaw_of(direction))))
+    for direction, width, length in (
+        (thing.turn, thing.short, thing.long),
+        (thing.turn + math.pi / 2, thing.long, thing.short),
+    ):
+        if thing.kind != "bottle" and width > FINGERS:
+            continue
+        yaw = yaw_of(direction)
+        # What nearly fills the fingers is hit by them when the wrist is a little off.
+        tight = 3.0 if width > 0.068 and thing.kind != "bottle" else 0.0
+        along = np.array([-math.sin(direction), math.cos(direction)])
+        shifts = (0.0, 0.018, -0.018) if length > 0.06 and thing.kind == "body" else (0.0,)
+        for shift in shifts:
+            x, y = thing.centre + shift * along
+            ways.append(((x, y, z, yaw), abs(yaw) + tight + 60 * abs(shift)))
     if thing.kind == "bottle" or thing.long < 1.15 * thing.short:
         ways += [((*thing.centre, z, yaw), abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
     return ways
@@ -80,9 +87,9 @@ def pick(name, attempt=0):
     start = robo.state().eef_pos
     over = tallest(np.vstack([thing.around, thing.points]), start, (x, y), 0.12)
     rise(over + 0.06, robo.OPEN)
-    go([x, y, max(z + 0.08, over + 0.04)], robo.OPEN, yaw)
     turn_wrist(yaw, robo.OPEN)
-    # Without a yaw to follow the hand keeps its tilt, too.
+    go([x, y, max(z + 0.08, over + 0.04)], robo.OPEN)
+    turn_wrist(yaw, robo.OPEN)
     go([x, y, z + 0.05], robo.OPEN, clip=0.04, tol=0.006)
     down = go([x, y, z], robo.OPEN, clip=0.02, tol=0.004, steps=40)
     robo.set_gripper(robo.CLOSE, steps=10)

@@ -33,15 +33,19 @@ def rise(height, gripper, tol=0.03):
 
 
 def turn_wrist(yaw, gripper):
-    """Turns to a yaw and waits until it is there."""
-    if abs((yaw - robo.state().eef_yaw + math.pi) % (2 * math.pi) - math.pi) > 0.04:
-        robo.rotate_wrist(target_yaw=yaw, gripper=gripper, max_steps=40, tol=0.03)
+    """Turns to a yaw in place. Slowly: a fast turn leaves the hand tilted and runs on."""
+    if abs((yaw - robo.state().eef_yaw + math.pi) % (2 * math.pi) - math.pi) > 0.03 and not robo.done:
+        robo.rotate_wrist(
+            target_yaw=yaw, gripper=gripper, max_steps=60, tol=0.012, step_clip=0.05
+        )
 
 
-def ground(points):
+def ground(points, bins=200):
     """Height of the surface that most is seen of."""
-    counts, edges = np.histogram(points[:, 2], bins=200)
-    return float(edges[np.argmax(counts)])
+    z = points[:, 2]
+    counts, edges = np.histogram(z, bins=bins)
+    k = int(np.argmax(counts))
+    return float(np.median(z[(z >= edges[k]) & (z <= edges[k + 1])]))
 
 
 def tallest(points, start, end, beside):

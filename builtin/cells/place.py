@@ -11,8 +11,7 @@ SIDES = {
 
 def plateau(thing):
     """The level that most of a thing has, and the middle of it."""
-    counts, edges = np.histogram(thing.points[:, 2], bins=max(4, int(thing.height / 0.004)))
-    level = float(edges[np.argmax(counts)]) + 0.002
+    level = ground(thing.points, bins=max(4, int(thing.height / 0.004)))
     flat = thing.points[abs(thing.points[:, 2] - level) < 0.006][:, :2]
     low, high = np.percentile(flat, [1, 99], axis=0)
     return (low + high) / 2, level
@@ -23,10 +22,10 @@ def spot_of(place, relation, thing):
     if relation in SIDES:
         side = np.array(SIDES[relation])
         gap = 0.045 if place.short > 0.16 else 0.005
-        middle = plateau(place)[0] if place.kind == "body" else place.centre
+        middle = place.centre if place.kind in ("plate", "hollow") else plateau(place)[0]
         reach = place.short / 2 + (thing.long if thing.kind == "plate" else thing.short) / 2 + gap
         return middle + reach * side, ground(place.around)
-    if place.kind in ("plate", "hollow", "box"):
+    if place.kind in ("plate", "hollow") or (place.kind == "box" and relation == "in"):
         return np.array(place.centre), place.floor
     if "rack" in place.name:
         # A rack slopes: low on its upper board, where the stopper is near.
@@ -46,7 +45,8 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     spot, floor = spot_of(place, relation, thing)
     spot = spot + np.array(aside)
     yaw, offset = robo.state().eef_yaw, held["offset"]
-    if place.kind == "box" and place.short < 0.09:
+    inside = relation == "in" and place.kind == "box"
+    if inside and place.short < 0.09:
         # Into a narrow place with the narrow side.
         turn = (place.turn - thing.turn + math.pi / 2) % math.pi - math.pi / 2
         c, s = math.cos(turn), math.sin(turn)
@@ -57,12 +57,12 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     travel = max(over, floor if relation in SIDES else place.top) + hangs + 0.03
     rise(travel, robo.CLOSE)
     high = max(travel, robo.state().eef_pos[2] - 0.02)
-    go([x, y, high], robo.CLOSE, yaw)
     turn_wrist(yaw, robo.CLOSE)
+    go([x, y, high], robo.CLOSE)
     go([x, y, high], robo.CLOSE, clip=0.02, tol=0.005, steps=25)
     kept = robo.state().gripper_opening > 0.0035
     low = floor + hangs + gap
-    if place.kind == "box" or (place.kind == "hollow" and place.height > 0.08):
+    if inside or (place.kind == "hollow" and place.height > 0.08):
         # The palm is wider than the opening, so it stays above the rim.
         low = max(low, place.top + HALF_HAND)
     if kept and not robo.done:
@@ -81,14 +81,15 @@ def check(name, words, where, relation):
     clear_view()
     place, thing = things[where], things[name]
     found, why = find_all(words)
-    wide = 0.04 if relation in SIDES or place.kind != "box" else max(place.short, place.long) / 2
+    inside = relation == "in" and place.kind == "box"
+    wide = max(place.short, place.long) / 2 if inside else 0.04
     if not found:
         # Inside something deep it may not be seen any more.
-        told(placed=place.kind == "box", seen=False, why=why)
+        told(placed=inside, seen=False, why=why)
         return
     near = min(found, key=lambda one: float(np.linalg.norm(one.centre - thing.centre)))
     off = float(np.linalg.norm(near.centre - thing.centre))
-    placed = off < wide or (place.kind == "box" and near.low > place.top)
+    placed = off < wide
     things[name] = near
     told(placed=placed, seen=True, off_mm=1000 * off, at=[*near.centre, near.low])
 

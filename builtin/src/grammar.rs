@@ -14,7 +14,7 @@
 //! The last "where" of a put is the place, those before it say which object is
 //! meant. What these rules do not cover is refused with the words that did not fit.
 
-use crate::goal::{Goal, Level, Part, Phrase, Place, Relation, Side};
+use crate::goal::{Goal, Part, Phrase, Place, Relation};
 use crate::words::{self, Verb};
 
 /// Why an instruction is not understood.

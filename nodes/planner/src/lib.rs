@@ -6,6 +6,7 @@
 
 mod asked;
 mod backend;
+mod builtin;
 mod control;
 mod episode;
 mod hands;
@@ -15,6 +16,7 @@ mod planners;
 #[cfg(test)]
 mod rehearsal;
 mod report;
+mod runtime;
 mod scribe;
 mod script;
 mod session;
@@ -36,6 +38,7 @@ pub use crate::hands::{Hands, Outcome, has_tools, pictures, program_cell, progra
 use crate::mind::{Mind, Word};
 pub use crate::model::Model;
 pub use crate::planners::{Planner, PlannerError};
+pub use crate::runtime::{Runtime, RuntimeError};
 pub use crate::script::{Script, ScriptError};
 pub use crate::session::LAST_WORDS;
 use crate::session::{Out, Peers, Session};

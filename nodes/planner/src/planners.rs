@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::backend::Backend;
+use crate::builtin::Builtin;
 use crate::model::Model;
+use crate::runtime::{Runtime, RuntimeError};
 use crate::script::{Script, ScriptError};
 
 /// A backend that was asked for, checked.
@@ -19,6 +21,10 @@ pub enum Planner {
     Script { script: Script, policy: Policy },
     /// Asks a model itself.
     Model { provider: Provider, endpoint: Box<Endpoint>, prices: Prices },
+    /// Leaves it to another program.
+    Runtime(Runtime),
+    /// Plays without a model.
+    Builtin,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +41,9 @@ pub enum PlannerError {
     NoPrice(String),
     #[error("planner {planner:?}: {reason}")]
     Model { planner: String, reason: ruaflow_llm::SettingError },
-    #[error("setting PLANNER is {name:?}, which is not known; there are script, openai, anthropic")]
+    #[error("planner {planner:?}: {reason}")]
+    Runtime { planner: String, reason: RuntimeError },
+    #[error("setting PLANNER is {name:?}, which is not known; there are builtin, script, openai, anthropic, codex, claude, mcp")]
     Unknown { name: String },
 }
 
@@ -43,9 +51,17 @@ impl Planner {
     /// The planner that the settings ask for; relative paths count from `cwd`.
     pub(crate) fn read(settings: &Settings, cwd: &Path) -> Result<Self, PlannerError> {
         match settings.text("PLANNER").as_deref().unwrap_or("script") {
+            "builtin" => Ok(Planner::Builtin),
             "script" => script(settings, cwd),
             "openai" => model(settings, cwd, Provider::OpenAi),
             "anthropic" => model(settings, cwd, Provider::Anthropic),
+            name if Runtime::NAMES.contains(&name) => {
+                let runtime = Runtime::read(name, settings, cwd);
+                runtime.map(Planner::Runtime).map_err(|reason| PlannerError::Runtime {
+                    planner: name.to_owned(),
+                    reason,
+                })
+            }
             name => Err(PlannerError::Unknown { name: name.to_owned() }),
         }
     }
@@ -55,32 +71,36 @@ impl Planner {
             Planner::Script { .. } => "script",
             Planner::Model { provider: Provider::OpenAi, .. } => "openai",
             Planner::Model { provider: Provider::Anthropic, .. } => "anthropic",
+            Planner::Runtime(runtime) => runtime.name(),
+            Planner::Builtin => "builtin",
         }
     }
 
     /// The model it asks; empty when it asks none.
     pub fn model(&self) -> &str {
+        self.asks().map_or("", |(endpoint, _)| &endpoint.model)
+    }
+
+    fn asks(&self) -> Option<(&Endpoint, &Prices)> {
         match self {
-            Planner::Script { .. } => "",
-            Planner::Model { endpoint, .. } => &endpoint.model,
+            Planner::Script { .. } | Planner::Builtin => None,
+            Planner::Model { endpoint, prices, .. } => Some((endpoint, prices)),
+            Planner::Runtime(runtime) => runtime.asks(),
         }
     }
 
     pub fn policy(&self) -> Option<&Policy> {
         match self {
             Planner::Script { policy, .. } => Some(policy),
-            Planner::Model { .. } => None,
+            Planner::Model { .. } | Planner::Runtime(_) | Planner::Builtin => None,
         }
     }
 
     /// Whether what it costs can be told in dollars.
     pub(crate) fn has_price(&self) -> bool {
-        match self {
-            Planner::Model { endpoint, prices, .. } => {
-                prices.price(&endpoint.model, &Usage::default()).is_some()
-            }
-            _ => true,
-        }
+        self.asks().is_none_or(|(endpoint, prices)| {
+            prices.price(&endpoint.model, &Usage::default()).is_some()
+        })
     }
 
     /// A backend for one episode.
@@ -90,6 +110,8 @@ impl Planner {
             Planner::Model { endpoint, prices, .. } => {
                 Box::new(Model::new((**endpoint).clone(), prices.clone()))
             }
+            Planner::Runtime(runtime) => runtime.backend(),
+            Planner::Builtin => Box::new(Builtin),
         }
     }
 
@@ -99,11 +121,13 @@ impl Planner {
             "PLANNER": self.name(),
             "POLICY": self.policy().map(|policy| policy.path.clone()),
         });
-        if let (Planner::Model { endpoint, prices, .. }, Some(all)) =
-            (self, settings.as_object_mut())
-        {
+        if let (Some((endpoint, prices)), Some(all)) = (self.asks(), settings.as_object_mut()) {
             all.extend(endpoint_json(endpoint));
             all.insert("PRICES".to_owned(), json!(prices.date));
+        }
+        if let Planner::Runtime(runtime) = self {
+            let (name, value) = runtime.setting();
+            settings[name] = value;
         }
         settings
     }
