@@ -5,6 +5,7 @@
 //! with vectors in their own orders. Others agree to rounding.
 
 use half::f16;
+use multiversion::multiversion;
 
 use crate::dtype::Element;
 
@@ -107,17 +108,10 @@ impl Factor for f32 {
 
 impl Factor for f64 {
     fn dot(a: &[Self], b: &[Self]) -> Self {
-        const LANES: usize = 16;
-        let mut lanes = [0.0; LANES];
-        let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-        let rest = a_blocks.remainder().iter().zip(b_blocks.remainder());
-        for (a, b) in a_blocks.zip(b_blocks) {
-            for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
-                *lane += a * b;
-            }
+        if a.len() < LANES {
+            return a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b);
         }
-        let start = lanes.iter().sum();
-        rest.fold(start, |sum, (a, b)| sum + a * b)
+        long_dot(a, b)
     }
 
     fn row_dot(a: &[Self], b: &[Self]) -> Self {
@@ -132,6 +126,22 @@ impl Factor for f64 {
     fn rows(a: &[Self], b: &[Self], out: &mut [Self], k: usize, n: usize) {
         fused::<f64, 8>(a, b, out, k, n);
     }
+}
+
+/// Sums that a long scalar product is made of.
+const LANES: usize = 16;
+
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn long_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest = a_blocks.remainder().iter().zip(b_blocks.remainder());
+    for (a, b) in a_blocks.zip(b_blocks) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    rest.fold(lanes.iter().sum(), |sum, (a, b)| sum + a * b)
 }
 
 /// A float with a fused multiply-add.

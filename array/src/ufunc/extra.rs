@@ -95,8 +95,10 @@ pub fn round(a: &Operand, decimals: i32, out: Option<&Array>) -> Result<Array> {
         (Binary::Divide, Binary::Multiply)
     };
     let scaled = binary(there, a, &scale, &Options::default())?;
-    let rounded = map1(Unary::Rint, scaled)?;
+    let in_place = Options { out: Some(&scaled), ..Options::default() };
+    let rounded = unary(Unary::Rint, &(&scaled).into(), &in_place)?;
     if dtype.is_float() {
+        let options = Options { out: Some(out.unwrap_or(&scaled)), ..Options::default() };
         return binary(back, &rounded.into(), &scale, &options);
     }
     let result = binary(back, &rounded.into(), &scale, &Options::default())?;
@@ -240,7 +242,7 @@ pub fn array_equal(a: &Array, b: &Array, equal_nan: bool) -> Result<bool> {
 fn all(mask: &Array) -> Result<bool> {
     let mut all = true;
     blocks::visit(mask, &mut |block: &[bool]| {
-        all &= block.iter().all(|&value| value);
+        all &= block.iter().fold(true, |all, &value| all & value);
         Ok(())
     })?;
     Ok(all)

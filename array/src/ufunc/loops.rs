@@ -26,7 +26,7 @@ pub(super) fn each2<A: Copy, O, F: Fn(A, A) -> O>(a: &[A], b: &[A], out: &mut [O
 }
 
 /// The same for functions that are calls or divisions, which vectors do not help.
-fn each1_plain<A: Copy, O, F: Fn(A) -> O>(a: &[A], out: &mut [O], f: F) {
+pub(super) fn each1_plain<A: Copy, O, F: Fn(A) -> O>(a: &[A], out: &mut [O], f: F) {
     for (out, &a) in out.iter_mut().zip(a) {
         *out = f(a);
     }

@@ -341,12 +341,15 @@ fn plain2<A: Element, O: Element>(
 }
 
 fn integers2<T: Number>(op: Binary, call: &Call<2>) -> Result<Status> {
-    let run = number2::<T>(op).ok_or_else(|| no_loop(op.name()))?;
+    let mut run = number2::<T>(op).ok_or_else(|| no_loop(op.name()))?;
+    if op == Binary::FloorDivide && is_single(&call.inputs[1]) {
+        run = |a, b, out| T::floor_divide_by(a, b[0], out);
+    }
     let divides = matches!(op, Binary::FloorDivide | Binary::Remainder | Binary::Fmod);
     let mut status = Status::default();
-    call.map(&mut |[a, b], out: &mut [T]| {
+    call.map(&mut |[a, b]: [&[T]; 2], out: &mut [T]| {
         if divides {
-            status.divide |= b.contains(&T::ZERO);
+            status.divide |= b.iter().fold(false, |zero, &b| zero | (b == T::ZERO));
         } else if op == Binary::Power && b.iter().any(|&b| b.is_negative()) {
             bail!(Value, "Integers to negative integer powers are not allowed.");
         }
@@ -390,9 +393,12 @@ fn watched2<T: Real>(op: Binary, call: &Call<2>, limit: T) -> Result<Status> {
 
 /// Whether a broadcast operand is this number everywhere.
 fn is_constant(array: &Array, value: f64) -> bool {
-    array.strides().iter().all(|&stride| stride == 0)
-        && !array.is_empty()
-        && array.get(&vec![0; array.ndim()]).to_f64() == value
+    is_single(array) && array.get(&vec![0; array.ndim()]).to_f64() == value
+}
+
+/// Whether it is the same number everywhere.
+fn is_single(array: &Array) -> bool {
+    array.strides().iter().all(|&stride| stride == 0) && !array.is_empty()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Arithmetic on single elements with numpy's rules: integers wrap, an integer divided by zero
 //! is zero, quotients are rounded down, NaN spreads.
 
-use super::loops::{each1, each2, each2_plain};
+use super::loops::{each1, each1_plain, each2, each2_plain};
 use crate::dtype::Element;
 
 /// Integers and floats.
@@ -29,7 +29,12 @@ pub(crate) trait Number: Element {
         each2_plain(a, b, out, Self::floor_divide);
     }
 
-    /// The same for what is left over.
+    /// The same for one divisor.
+    fn floor_divide_by(a: &[Self], divisor: Self, out: &mut [Self]) {
+        each1_plain(a, out, |a| a.floor_divide(divisor));
+    }
+
+    /// What is left over by many divisors.
     fn remainder_block(a: &[Self], b: &[Self], out: &mut [Self]) {
         each2_plain(a, b, out, Self::remainder);
     }
@@ -131,13 +136,19 @@ macro_rules! integer {
 integer! {
     u8 {
         fn floor_divide_block(a: &[u8], b: &[u8], out: &mut [u8]) {
-            match b.first() {
-                Some(&divisor) if divisor > 1 && b.iter().all(|&b| b == divisor) => {
-                    // What the rounding adds is less than what a quotient lacks to the next.
-                    let reciprocal = (1 << 16) / u32::from(divisor) + 1;
-                    each1(a, out, |a| ((u32::from(a) * reciprocal) >> 16) as u8);
+            each2(a, b, out, byte_quotient);
+        }
+
+        fn floor_divide_by(a: &[u8], divisor: u8, out: &mut [u8]) {
+            match divisor {
+                0 => out.fill(0),
+                1 => out.copy_from_slice(a),
+                _ => {
+                    // What its rounding adds is less than what a quotient lacks to the next.
+                    let reciprocal = u16::MAX / u16::from(divisor) + 1;
+                    let product = |a| u32::from(a) * u32::from(reciprocal);
+                    each1(a, out, |a: u8| (product(a) >> 16) as u8);
                 }
-                _ => each2(a, b, out, byte_quotient),
             }
         }
 
@@ -493,6 +504,10 @@ mod tests {
             T::floor_divide_block(a, b, &mut out);
             for ((&a, &b), out) in a.iter().zip(b).zip(&out) {
                 assert_eq!(*out, a.floor_divide(b), "{a:?} // {b:?}");
+            }
+            T::floor_divide_by(a, b[0], &mut out);
+            for (&a, out) in a.iter().zip(&out) {
+                assert_eq!(*out, a.floor_divide(b[0]), "{a:?} // {:?}", b[0]);
             }
             T::remainder_block(a, b, &mut out);
             for ((&a, &b), out) in a.iter().zip(b).zip(&out) {
