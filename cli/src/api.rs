@@ -14,7 +14,7 @@ pub fn run(args: &Api) -> Result<ExitCode> {
     let api = ruaflow_robots::find(&args.robot).map_err(|error| usage(error.to_string()))?;
     let primitives = args.primitives;
     match args.format {
-        ApiFormat::Text => print::line(api.prompt(primitives).trim_end()),
+        ApiFormat::Text => print::line(api.manual(primitives).trim_end()),
         ApiFormat::Tools => print::json(&api.tools(primitives))?,
         ApiFormat::Json => {
             let methods: Vec<Value> =

@@ -6,10 +6,16 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eyre::Result;
+use ruaflow_prompt::Arm;
 use ruaflow_record::StateAddress;
-use ruaflow_robots::Primitives;
+use ruaflow_robots::{Feedback, Images, Primitives};
 
-use crate::{api, cell, check_robot, demo, lint, play, render, repair, stop, suites};
+use crate::mcp::Door;
+use crate::model_flags::ModelFlags;
+use crate::{
+    api, cell, check_robot, demo, eval, lint, mcp, models, play, prompt, render, repair, stop,
+    suites, transcript,
+};
 
 #[derive(Parser)]
 #[command(
@@ -33,8 +39,16 @@ enum Command {
     Render(Render),
     /// Print what an agent may do with a robot
     Api(Api),
+    /// Print what an agent is told, with its token count
+    Prompt(Prompt),
+    /// Show what an agent was told, said and did
+    Transcript(Transcript),
+    /// Let MCP clients drive a robot
+    Mcp(Mcp),
     /// List suites, or the tasks of one
     Suites(Suites),
+    /// List what can see for a run, or bring SAM3's files
+    Models(Models),
     /// End a run in good order, or hold its robot at once
     Stop(Stop),
     /// Finish the result of a run that died
@@ -43,6 +57,18 @@ enum Command {
     Cell(Cell),
     /// Find what is wrong with a policy, without running it
     Lint(Lint),
+    /// Play many episodes: a plan of suites, tasks, seeds and players
+    Eval(eval::args::Eval),
+    /// List runs
+    Runs(eval::args::Runs),
+    /// Tell the story of a run
+    Show(eval::args::Show),
+    /// Success rates with their intervals
+    Summarize(eval::args::Summarize),
+    /// Compare two systems on the same scenes
+    Compare(eval::args::Compare),
+    /// Make a page with tables, plots and pictures
+    Report(eval::args::Report),
     /// Check that a node is a robot
     CheckRobot(CheckRobot),
     /// The node that `check-robot` puts beside the robot
@@ -57,11 +83,21 @@ impl Rua {
             Command::Demo(args) => demo::run(&args),
             Command::Render(args) => render::run(&args),
             Command::Api(args) => api::run(&args),
+            Command::Prompt(args) => prompt::run(&args),
+            Command::Transcript(args) => transcript::run(&args),
+            Command::Mcp(args) => mcp::run(args),
             Command::Suites(args) => suites::run(&args),
+            Command::Models(args) => models::run(&args),
             Command::Stop(args) => stop::run(&args),
             Command::Repair(args) => repair::run(&args),
             Command::Cell(args) => cell::run(&args),
             Command::Lint(args) => lint::run(&args),
+            Command::Eval(args) => eval::eval(&args),
+            Command::Runs(args) => eval::runs(&args),
+            Command::Show(args) => eval::show(&args),
+            Command::Summarize(args) => eval::summarize(&args),
+            Command::Compare(args) => eval::compare(&args),
+            Command::Report(args) => eval::report(&args),
             Command::CheckRobot(args) => check_robot::run(&args),
             Command::RobotChecker => Ok(check_robot::node()),
         }
@@ -78,15 +114,24 @@ pub struct Play {
     /// Recorded state to begin in, such as `runs/…:120`; its scene is played unless another is given
     #[arg(long, value_name = "RUN[:EPISODE]:STEP")]
     pub from: Option<StateAddress>,
-    /// Who writes the cells
+    /// Who decides: script, openai (any server that speaks like it), anthropic, codex or claude
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
+    /// Program of the planner `codex` or `claude` [default: the one on the PATH]
+    #[arg(long, value_name = "PROGRAM")]
+    pub cli: Option<PathBuf>,
+    /// Where MCP clients find the robot
+    #[arg(skip)]
+    pub door: Option<Door>,
     /// Python file that the planner `script` plays
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// VLA policy behind `pi0_pick`: `openpi`, a server's URL (ws://…), or a model file (.onnx)
     #[arg(long, value_name = "POLICY")]
     pub vla: Option<String>,
+    /// What sees for `robo.segment`: none, builtin, sam3, oracle, or a folder of SAM3's files
+    #[arg(long, value_name = "EYES")]
+    pub perception: Option<String>,
     /// Methods the cells have: full, or no-vla without the skills of a VLA policy
     #[arg(long, value_name = "SET")]
     pub primitives: Option<Primitives>,
@@ -99,6 +144,9 @@ pub struct Play {
     /// Episodes to run; the seed counts up
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub episodes: Option<u32>,
+    /// File that lists scenes, one an episode: `[{"suite": …, "task": 3, "seed": 0}, …]`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["suite", "task", "seed", "episodes", "from"])]
+    pub scenes: Option<PathBuf>,
     /// Time an episode may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: Option<u32>,
@@ -111,18 +159,104 @@ pub struct Play {
     /// Pictures to record: none, the ends of an episode, or after each call that moved, too
     #[arg(long, value_name = "WHEN")]
     pub pictures: Option<Pictures>,
-    /// What an agent is told after a cell: rich (calls and the robot, too) or pure
-    #[arg(long, value_name = "KIND", value_parser = ["rich", "pure"])]
-    pub feedback: Option<String>,
-    /// Pictures an agent sees besides those it displays: on-motion, on-demand or none
-    #[arg(long, value_name = "WHEN", value_parser = ["on-motion", "on-demand", "none"])]
-    pub images: Option<String>,
+    /// Read along, type to the agent, pause, skip and take over
+    #[arg(short, long)]
+    pub interactive: bool,
     /// Exit with 3 when a task was not solved
     #[arg(long)]
     pub require_success: bool,
     /// Print nothing but the result, as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "interactive")]
     pub json: bool,
+    // Last, for their headings would go on.
+    #[command(flatten)]
+    pub model: ModelFlags,
+    #[command(flatten)]
+    pub agent: Agent,
+}
+
+#[derive(Args)]
+pub struct Mcp {
+    /// Robot, a file in dataflows/
+    #[arg(long, value_name = "NAME", default_value = "libero")]
+    pub robot: String,
+    #[command(flatten)]
+    pub scene: Scene,
+    /// Port of 127.0.0.1 [default: one that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// File with the token that clients give; made when it is not there [default: one that goes with the run]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// VLA policy behind `pi0_pick`: `openpi`, a server's URL (ws://…), or a model file (.onnx)
+    #[arg(long, value_name = "POLICY")]
+    pub vla: Option<String>,
+    /// What sees for `robo.segment`: none, builtin, sam3, oracle, or a folder of SAM3's files
+    #[arg(long, value_name = "EYES")]
+    pub perception: Option<String>,
+    /// Methods that clients have: full, or no-vla without the skills of a VLA policy
+    #[arg(long, value_name = "SET")]
+    pub primitives: Option<Primitives>,
+    /// EGL device that draws: its number or a part of its name
+    #[arg(long, value_name = "DEVICE")]
+    pub egl_device: Option<String>,
+    /// Folder for the run; must not hold anything yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Time the episode may take; 0 is without limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub budget: u32,
+    /// Control steps the episode may take; 0 leaves the robot's own limit
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u32>,
+    /// Time a cell may take
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cell_timeout: Option<u32>,
+    /// Pictures to record: none, the ends of an episode, or after each call that moved, too
+    #[arg(long, value_name = "WHEN")]
+    pub pictures: Option<Pictures>,
+    // Last, for its heading would go on.
+    #[command(flatten)]
+    pub agent: Agent,
+}
+
+/// How an agent acts, what it is told and what it may use up.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Agent")]
+pub struct Agent {
+    /// How it acts: cells, program, single-shot or tools
+    #[arg(long, value_name = "HOW")]
+    pub arm: Option<Arm>,
+    /// What it is told after a cell: pure, or rich (calls and the robot, too)
+    #[arg(long, value_name = "KIND")]
+    pub feedback: Option<Feedback>,
+    /// Pictures it sees besides those it displays: on-demand, on-motion or none
+    #[arg(long, value_name = "WHEN")]
+    pub images: Option<Images>,
+    /// Programs it may run with --arm program
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_programs: Option<u32>,
+    /// Tool calls of an episode that run code or move the robot
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_turns: Option<u32>,
+    /// Replies of the model in an episode
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub budget_calls: Option<u32>,
+    /// Tokens an episode may cost, sent and received
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget_tokens: Option<u64>,
+    /// Dollars an episode may cost
+    #[arg(long, value_name = "DOLLARS")]
+    pub budget_dollars: Option<f64>,
+    /// Do not tell it its budgets
+    #[arg(long)]
+    pub hide_budgets: bool,
+    /// Ask it for code that works in other layouts of the scene, too
+    #[arg(long)]
+    pub transfer: bool,
+    /// Put the robot's guides into its workspace
+    #[arg(long)]
+    pub guides: bool,
 }
 
 /// What a robot's `reset` asks for.
@@ -250,6 +384,47 @@ pub struct Api {
     pub format: ApiFormat,
 }
 
+#[derive(Args)]
+pub struct Prompt {
+    /// Robot
+    #[arg(long, value_name = "NAME", default_value = "libero")]
+    pub robot: String,
+    /// Run whose task to add
+    #[arg(long, value_name = "RUN")]
+    pub card: Option<PathBuf>,
+    /// Print nothing but the system prompt
+    #[arg(long, conflicts_with = "card")]
+    pub system_only: bool,
+    /// Methods it has: full or no-vla
+    #[arg(long, value_name = "SET", default_value = "full")]
+    pub primitives: Primitives,
+    /// Time an episode may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
+    pub budget: u32,
+    /// Time a cell may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub cell_timeout: u32,
+    // Last, for its heading would go on.
+    #[command(flatten)]
+    pub agent: Agent,
+}
+
+#[derive(Args)]
+pub struct Transcript {
+    /// Folder of the run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Episode of the run
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub episode: u32,
+    /// Also show the system prompt
+    #[arg(long)]
+    pub system: bool,
+    /// Write it out instead of showing it in $PAGER
+    #[arg(long)]
+    pub no_pager: bool,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum ApiFormat {
     Text,
@@ -264,6 +439,24 @@ pub struct Suites {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Models {
+    #[command(subcommand)]
+    pub command: Option<ModelsCommand>,
+    /// Write the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// Check the three ONNX files of SAM3 that samexporter wrote, and take them
+    Import {
+        /// Folder with sam3_image_encoder.onnx, sam3_language_encoder.onnx and sam3_decoder.onnx
+        dir: PathBuf,
+    },
 }
 
 #[derive(Args)]

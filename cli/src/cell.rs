@@ -10,7 +10,7 @@ use cell_runner::child::{Child, ChildConfig, ChildEvent};
 use cell_runner::feedback::{Feedback, Images, UnknownKind};
 use cell_runner::runner::{Outgoing, Runner, Spawn};
 use eyre::{Result, WrapErr as _, bail};
-use planner::{Script, Turn};
+use planner::Script;
 use ruaflow_record::picture_name;
 use ruaflow_robots::NONE;
 use ruaflow_schemas::{CallResult, Card, Cell, CellResult};
@@ -45,24 +45,24 @@ pub fn run(args: &args::Cell) -> Result<ExitCode> {
     }
 
     let mut bench = Bench::start(&Clone::find()?.program("cell-runner"), robot, feedback)?;
-    let mut player = script.player();
-    let mut last: Option<CellResult> = None;
-    while let Turn::Cell { code, .. } =
-        player.next(&bench.card, last.as_ref()).map_err(eyre::Report::msg)?
-    {
-        let index = last.as_ref().map_or(0, |last| last.index) + 1;
+    for (index, (code, _)) in (1..).zip(script.cells()) {
         let result = bench.cell(Cell {
             id: index.to_string(),
             index,
-            code,
+            code: code.to_owned(),
             timeout_ms: u64::from(args.timeout) * 1000,
             workspace: workspace.display().to_string(),
+            ..Cell::default()
         })?;
         tell(&result, args)?;
-        last = Some(result);
+        if result.status == "finished" {
+            break;
+        }
+        if result.status != "ok" {
+            return Ok(ExitCode::FAILURE);
+        }
     }
-    let well = last.is_some_and(|last| last.status == "ok" || last.status == "finished");
-    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ExitCode::SUCCESS)
 }
 
 fn read(file: &Path) -> Result<Script> {
@@ -93,7 +93,6 @@ fn tell(result: &CellResult, args: &args::Cell) -> Result<()> {
 struct Bench {
     runner: Runner,
     events: Receiver<(u64, ChildEvent)>,
-    card: Card,
 }
 
 impl Bench {
@@ -112,9 +111,9 @@ impl Bench {
         });
         let mut runner = Runner::new(spawn, CALL_TIMEOUT)?;
         runner.report(feedback, Images::OnDemand);
-        let card = Card { robot: robot.to_owned(), ..Card::default() };
-        runner.on_card(EPISODE, card.clone())?;
-        Ok(Self { runner, events, card })
+        runner.give_guides(true);
+        runner.on_card(EPISODE, Card { robot: robot.to_owned(), ..Card::default() })?;
+        Ok(Self { runner, events })
     }
 
     fn cell(&mut self, cell: Cell) -> Result<CellResult> {

@@ -31,9 +31,19 @@ impl Clone {
         Ok(Clone { root })
     }
 
+    /// Where runs go that name no folder.
+    pub fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
     /// A program that set-up has put into `bin/`.
     pub fn program(&self, name: &str) -> PathBuf {
         self.root.join("bin").join(name)
+    }
+
+    /// The models that `PERCEPTION=builtin` looks with.
+    pub fn builtin_eyes(&self) -> PathBuf {
+        self.root.join("models/perception")
     }
 
     /// What starts a node that is not built, in the node's folder.

@@ -24,7 +24,7 @@ pub fn run(args: &Demo) -> Result<ExitCode> {
         "Its policy knows where to look: it shows how things work together, not how clever they are.",
     );
     print::line("");
-    let verdict = play::play(&request, false)?;
+    let verdict = play::play(&request, play::Manner::Shown)?;
     print::line("");
     print::line(verdict.line());
     let dir = request.dir.display();

@@ -7,18 +7,25 @@ mod check_robot;
 mod clone;
 mod dataflow;
 mod demo;
+mod eval;
 mod failure;
 mod flow;
 mod lint;
+mod mcp;
+mod model_flags;
+mod models;
 mod nearest;
+mod pager;
 mod play;
 mod print;
 mod processes;
+mod prompt;
 mod render;
 mod repair;
 mod settings_file;
 mod stop;
 mod suites;
+mod transcript;
 
 use std::process::ExitCode;
 
