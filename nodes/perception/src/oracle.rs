@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn instances_are_named_and_whole() {
         let seen = Oracle.look(&sight(Some(labels()))).unwrap();
-        let mut ask = |asked| Oracle.ask(&seen, asked).unwrap();
+        let ask = |asked| Oracle.ask(&seen, asked).unwrap();
         let found = ask(Asked::Phrase("white mug"));
         assert_eq!(found.len(), 1, "the yellow and white one is no white mug beside it");
         assert_eq!((found[0].label.as_str(), found[0].score), ("porcelain mug", 1.0));

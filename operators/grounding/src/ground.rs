@@ -308,8 +308,8 @@ mod tests {
             ("left moka pot", vec![1, 0]),
             ("book in the middle", vec![2, 0, 1]),
             ("book on the left", vec![1, 2, 0]),
-            ("black bowl closest to the plate", vec![0, 1]),
-            ("black bowl farthest from the plate", vec![1, 0]),
+            ("black bowl closest to the plate", vec![1, 0]),
+            ("black bowl farthest from the plate", vec![0, 1]),
             ("plate in front of the ramekin", vec![0]),
         ] {
             let mut found = asked(phrase);

@@ -374,8 +374,8 @@ fn noun_phrase(words: &[&str]) -> Query {
 }
 
 fn plain(words: &[&str], plural: bool) -> Query {
-    let mut noun =
-        words.iter().filter(|word| **word != "'s").copied().collect::<Vec<_>>().join(" ");
+    let kept = words.iter().filter(|word| !["'s", "the", "a", "an"].contains(*word));
+    let mut noun = kept.copied().collect::<Vec<_>>().join(" ");
     if plural && noun.ends_with('s') && !noun.ends_with("ss") {
         noun.pop();
     }
