@@ -24,10 +24,38 @@ pyarrow==26.0.1
 ruff==0.17.6
 END
 
-pin requirements-peers.txt "What the tests speak with: openpi's policy server." --no-deps <<'END'
+pin requirements-peers.txt "What the tests speak with: openpi's policy server, MCP's own SDK." --no-deps <<'END'
+annotated-types==0.8.0
+anyio==4.16.0
+attrs==26.1.0
+cffi==2.1.1
+click==8.5.1
+cryptography==50.0.2
+h11==0.16.0
+httpcore2==2.16.2
+httpx2==2.16.2
+idna==3.20
+jsonschema==4.26.0
+jsonschema-specifications==2025.9.1
+mcp==2.3.0
+mcp-types==2.3.0
 msgpack==1.1.2
 openpi-client==0.1.2
 openpi-server==0.1.0
+opentelemetry-api==1.45.2
+pycparser==3.12
+pydantic==2.14.4
+pydantic-core==2.50.5
+pyjwt==2.15.1
+python-multipart==0.0.34
+referencing==0.37.0
+rpds-py==2026.9.1
+sse-starlette==3.7.0
+starlette==1.10.0
+truststore==0.10.5
+typing-extensions==4.16.0
+typing-inspection==0.4.5
+uvicorn==0.54.0
 websockets==15.0.1
 END
 
