@@ -246,8 +246,9 @@ fn put(body: &mut Value, name: &str, value: Option<impl Into<Value>>) {
     }
 }
 
+/// A number of tokens or the like. What no reply can have would only overflow sums.
 fn count(value: &Value) -> u64 {
-    value.as_u64().unwrap_or(0)
+    value.as_u64().unwrap_or(0).min(u32::MAX.into())
 }
 
 /// A text, or a list of objects with texts, as some servers have it.

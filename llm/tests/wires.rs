@@ -365,6 +365,28 @@ fn readable_reasoning_is_counted_and_not_said() {
 }
 
 #[test]
+fn chat_hands_back_what_servers_want_with_a_call() {
+    let stream = [
+        json!({"reasoning_content": "Hm."}),
+        json!({"tool_calls": [{"id": "a", "function": {"name": "python", "arguments": {"code": "1"}}, "extra_content": {"google": {"thought_signature": "s"}}}]}),
+        json!({"tool_calls": [{"id": "b", "function": {"name": "finish", "arguments": "{}"}}]}),
+    ];
+    let chunk = |delta: &Value, finish: Value| {
+        let choice = json!({"delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let mut body: String = stream.iter().map(|delta| chunk(delta, Value::Null)).collect();
+    body += &chunk(&json!({}), "stop".into());
+    let asked = second(Wire::Chat, Play::raw("text/event-stream", body));
+    let assistant = &asked.body["messages"][2];
+    assert_eq!(assistant["reasoning_content"], "Hm.");
+    let calls = &assistant["tool_calls"];
+    assert_eq!(calls[0]["extra_content"], json!({"google": {"thought_signature": "s"}}));
+    assert_eq!(calls[0]["function"]["arguments"], r#"{"code":"1"}"#);
+    assert_eq!((&calls[1]["id"], calls[1].get("extra_content")), (&json!("b"), None));
+}
+
+#[test]
 fn a_model_that_stops_early_says_why() {
     for wire in WIRES {
         for (stop, text) in [(Stop::Length, "cut"), (Stop::Refused, "I won't."), (Stop::Done, "")] {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     Draft, Prompt, answer_text, arguments, count, images, picture_url, put, string, text_of,
@@ -84,15 +84,19 @@ fn user(message: &Message, messages: &mut Vec<Value>) {
 fn assistant(message: &Message) -> Option<Value> {
     let mut text = String::new();
     let mut calls = Vec::new();
+    let mut kept = &Value::Null;
     for part in &message.parts {
         match part {
             Part::Text(words) => text.push_str(words),
             Part::Call(call) => {
                 let arguments = Value::Object(arguments(call)).to_string();
                 let function = json!({"name": call.name, "arguments": arguments});
-                calls.push(json!({"id": call.id, "type": "function", "function": function}));
+                let mut entry = json!({"id": call.id, "type": "function", "function": function});
+                put(&mut entry, EXTRA, kept[EXTRA].get(&call.id).cloned());
+                calls.push(entry);
             }
-            Part::Image(_) | Part::Answer(_) | Part::Opaque(_) => {}
+            Part::Opaque(opaque) => kept = opaque,
+            Part::Image(_) | Part::Answer(_) => {}
         }
     }
     if text.is_empty() && calls.is_empty() {
@@ -103,13 +107,21 @@ fn assistant(message: &Message) -> Option<Value> {
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
+    put(&mut message, THOUGHT, kept.get(THOUGHT).cloned());
     Some(message)
 }
+
+/// What some servers want back with a call: DeepSeek and its likes the reasoning
+/// that led to it, Google a signature of it.
+const THOUGHT: &str = "reasoning_content";
+const EXTRA: &str = "extra_content";
 
 #[derive(Default)]
 pub(crate) struct Decoder {
     text: String,
     refusal: String,
+    thought: String,
+    extra: Map<String, Value>,
     calls: BTreeMap<u64, ToolCall>,
     finish: Option<String>,
 }
@@ -145,10 +157,13 @@ impl Decoder {
             draft.show(&text);
             self.text += &text;
         }
-        for name in ["reasoning_content", "reasoning", "thinking"] {
+        for name in [THOUGHT, "reasoning", "thinking"] {
             let thought = text_of(&delta[name]);
             if !thought.is_empty() {
                 draft.thought(&thought);
+                if name == THOUGHT {
+                    self.thought += &thought;
+                }
                 break;
             }
         }
@@ -166,13 +181,15 @@ impl Decoder {
     /// one whole, or repeat its id.
     fn fragment(&mut self, fragment: &Value) {
         let id = fragment["id"].as_str().unwrap_or_default();
+        let function = &fragment["function"];
+        let name = function["name"].as_str().unwrap_or_default();
         let last = self.calls.last_key_value();
         let next = last.map_or(0, |(index, _)| index.saturating_add(1));
         let index = fragment["index"].as_u64().unwrap_or_else(|| match last {
-            Some((index, call)) if id.is_empty() || call.id == id => *index,
+            Some((index, _)) if id.is_empty() && name.is_empty() => *index,
+            Some((index, call)) if call.id == id && !id.is_empty() => *index,
             _ => next,
         });
-        let function = &fragment["function"];
         let call = self.calls.entry(index).or_insert_with(|| ToolCall {
             id: String::new(),
             name: String::new(),
@@ -182,12 +199,15 @@ impl Decoder {
             id.clone_into(&mut call.id);
         }
         if call.name.is_empty() {
-            call.name = string(&function["name"]);
+            name.clone_into(&mut call.name);
         }
         match &function["arguments"] {
             Value::String(more) => call.arguments += more,
             Value::Null => {}
             whole => call.arguments = whole.to_string(),
+        }
+        if let Some(extra) = fragment.get(EXTRA) {
+            self.extra.insert(call.id.clone(), extra.clone());
         }
     }
 
@@ -216,6 +236,7 @@ impl Decoder {
             _ => Stop::Done,
         };
         let text = without_thought(self.text, draft);
+        draft.parts.extend(kept(self.thought, self.extra, !self.calls.is_empty()));
         let texts = [text, self.refusal].into_iter().filter(|text| !text.is_empty());
         draft.parts.extend(texts.map(Part::Text));
         draft.parts.extend(self.calls.into_values().map(Part::Call));
@@ -223,6 +244,17 @@ impl Decoder {
         draft.stopped(stop);
         true
     }
+}
+
+fn kept(thought: String, extra: Map<String, Value>, called: bool) -> Option<Part> {
+    let mut kept = Map::new();
+    if called && !thought.is_empty() {
+        kept.insert(THOUGHT.to_owned(), thought.into());
+    }
+    if !extra.is_empty() {
+        kept.insert(EXTRA.to_owned(), extra.into());
+    }
+    (!kept.is_empty()).then_some(Part::Opaque(Value::Object(kept)))
 }
 
 /// Some servers leave a local model's thoughts in its text.
