@@ -182,10 +182,10 @@ mod tests {
     }
 
     /// Plays the text; each cell ends with the next status.
-    fn play(text: &str, statuses: &[&str]) -> (Ending, usize) {
-        let mut statuses = statuses.iter();
+    fn play<const N: usize>(text: &str, statuses: [&'static str; N]) -> (Ending, usize) {
+        let mut statuses = statuses.into_iter();
         let (mut episode, ran) = crate::rehearsal::episode(move |_, _| CellResult {
-            status: (*statuses.next().unwrap()).into(),
+            status: statuses.next().unwrap().into(),
             ..CellResult::default()
         });
         let ending = Script::parse("p.py", text).unwrap().player().play(&mut episode).unwrap();
@@ -260,9 +260,9 @@ mod tests {
     #[test]
     fn cells_are_played_one_a_turn_until_one_fails() {
         let text = "# %% a\n1\n# %% b\n2\n";
-        assert_eq!(play(text, &["ok", "ok"]), (Ending::Played, 2));
+        assert_eq!(play(text, ["ok", "ok"]), (Ending::Played, 2));
         for status in ["error", "timeout", "crashed"] {
-            assert_eq!(play(text, &[status]), (Ending::CellFailed, 1));
+            assert_eq!(play(text, [status]), (Ending::CellFailed, 1));
         }
     }
 }
