@@ -162,6 +162,9 @@ pub struct Play {
     /// Read along, type to the agent, pause, skip and take over
     #[arg(short, long)]
     pub interactive: bool,
+    /// End in good order when the process that started this one ends
+    #[arg(long, hide = true)]
+    pub with_parent: bool,
     /// Exit with 3 when a task was not solved
     #[arg(long)]
     pub require_success: bool,
