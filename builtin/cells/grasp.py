@@ -9,16 +9,17 @@ def yaw_of(direction):
     return (direction - math.pi / 2 + math.pi / 2) % math.pi - math.pi / 2
 
 
-def crowded(points, xyz, yaw):
-    """How many points of other things an open hand would meet there."""
+def crowded(points, xyz, yaw, near=0.025):
+    """How many points an open hand would meet there; its fingers begin at a distance."""
     c, s = math.cos(yaw + math.pi / 2), math.sin(yaw + math.pi / 2)
     offset = points - np.array(xyz)
     across = abs(offset[:, 0] * c + offset[:, 1] * s)
     beside = abs(offset[:, 1] * c - offset[:, 0] * s)
     up = offset[:, 2]
-    fingers = (across > 0.025) & (across < 0.062) & (beside < 0.017) & (up > -0.004)
-    palm = (across < 0.11) & (beside < 0.04) & (up > PALM)
-    return int(((fingers | palm) & (up < 0.13)).sum())
+    fingers = (across > near) & (across < 0.062) & (beside < 0.017) & (up > -0.004)
+    palm = (across < 0.11) & (beside < 0.036) & (up > PALM)
+    wrist = (across**2 + beside**2 < 0.075**2) & (up > 0.12) & (up < 0.21)
+    return int((((fingers | palm) & (up < 0.13)) | wrist).sum())
 
 
 def grasps(thing):
@@ -27,7 +28,12 @@ def grasps(thing):
         ways = rim_grasps(thing)
     else:
         ways = body_grasps(thing)
-    cost = [crowded(thing.around, way[:3], way[3]) + 12 * extra for way, extra in ways]
+    cost = [
+        crowded(thing.around, way[:3], way[3])
+        + crowded(thing.points, way[:3], way[3], near=0.037)
+        + 12 * extra
+        for way, extra in ways
+    ]
     return [ways[k][0] for k in sorted(range(len(ways)), key=lambda k: cost[k])]
 
 
@@ -37,7 +43,7 @@ def rim_grasps(thing):
     handle = thing.points[np.linalg.norm(thing.points[:, :2] - centre, axis=1) > 1.25 * rim]
     handles = np.arctan2(handle[:, 1] - centre[1], handle[:, 0] - centre[0])
     depth = 0.004 if thing.kind == "plate" else min(0.018, 0.45 * thing.height)
-    reach = rim - (0.010 if thing.kind == "plate" else 0.004)
+    reach = rim - (0.014 if thing.kind == "plate" else 0.004)
     ways = []
     for k in range(16):
         angle = k * math.pi / 8
@@ -63,10 +69,13 @@ def body_grasps(thing):
         # What nearly fills the fingers is hit by them when the wrist is a little off.
         tight = 3.0 if width > 0.068 and thing.kind != "bottle" else 0.0
         along = np.array([-math.sin(direction), math.cos(direction)])
-        shifts = (0.0, 0.018, -0.018) if length > 0.06 and thing.kind == "body" else (0.0,)
-        for shift in shifts:
-            x, y = thing.centre + shift * along
-            ways.append(((x, y, z, yaw), abs(yaw) + tight + 60 * abs(shift)))
+        box = thing.kind == "body"
+        for shift in (0.0, 0.018, -0.018) if box and length > 0.06 else (0.0,):
+            # A narrow box turns into the fingers that close on it.
+            for askew in (0.0, 0.4, -0.4) if box and width < 0.05 else (0.0,):
+                x, y = thing.centre + shift * along
+                extra = abs(yaw) + tight + 60 * abs(shift) + 2 * abs(askew)
+                ways.append(((x, y, z, yaw_of(direction + askew)), extra))
     if thing.kind == "bottle" or thing.long < 1.15 * thing.short:
         ways += [((*thing.centre, z, yaw), abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
     return ways

@@ -36,6 +36,11 @@ def spot_of(place, relation, thing):
     return plateau(place)
 
 
+def goes_inside(place, relation):
+    """Whether a thing that is put there vanishes between walls."""
+    return relation == "in" and place.kind in ("box", "hollow") and place.height > 0.06
+
+
 def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     """Puts the held thing on, in or beside the thing kept under a name.
 
@@ -45,8 +50,8 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     spot, floor = spot_of(place, relation, thing)
     spot = spot + np.array(aside)
     yaw, offset = robo.state().eef_yaw, held["offset"]
-    inside = relation == "in" and place.kind == "box"
-    if inside and place.short < 0.09:
+    inside = goes_inside(place, relation)
+    if inside and place.kind == "box" and place.short < 0.09:
         # Into a narrow place with the narrow side.
         turn = (place.turn - thing.turn + math.pi / 2) % math.pi - math.pi / 2
         c, s = math.cos(turn), math.sin(turn)
@@ -62,7 +67,7 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     go([x, y, high], robo.CLOSE, clip=0.02, tol=0.005, steps=25)
     kept = robo.state().gripper_opening > 0.0035
     low = floor + hangs + gap
-    if inside or (place.kind == "hollow" and place.height > 0.08):
+    if inside:
         # The palm is wider than the opening, so it stays above the rim.
         low = max(low, place.top + HALF_HAND)
     if kept and not robo.done:
@@ -81,7 +86,7 @@ def check(name, words, where, relation):
     clear_view()
     place, thing = things[where], things[name]
     found, why = find_all(words)
-    inside = relation == "in" and place.kind == "box"
+    inside = goes_inside(place, relation)
     wide = max(place.short, place.long) / 2 if inside else 0.04
     if not found:
         # Inside something deep it may not be seen any more.

@@ -51,14 +51,11 @@ class Thing:
         self.height = self.top - self.low
         xy = points[:, :2]
         self.centre, (self.short, self.long), self.turn = rectangle(xy)
-        band = points[points[:, 2] > self.top - max(0.008, 0.12 * self.height)]
-        self.floor = self.top
-        self.kind, self.radius = "body", 0.0
-        if self.height < 0.03 and self.short > 0.10:
-            self.kind = "plate"
-            self.radius = (self.short + self.long) / 4
-            self.floor = float(np.median(self.within(0.5 * self.radius)[:, 2]))
+        self.floor, self.kind, self.radius = self.top, "body", 0.0
+        if self.height < 0.03 and self.long > 0.10:
+            self.be_plate()
             return
+        band = points[points[:, 2] > self.top - max(0.008, 0.12 * self.height)]
         if len(band) < 20:
             return
         middle, radius = circle(band[:, :2])
@@ -67,17 +64,30 @@ class Thing:
         centre = middle if round_rim else (band[:, :2].min(axis=0) + band[:, :2].max(axis=0)) / 2
         reach = radius if round_rim else 0.4 * min(self.short, self.long)
         inside = points[np.linalg.norm(xy - centre, axis=1) < 0.55 * reach]
+        lower = self.top - max(0.012, 0.3 * self.height)
         # Into something deep one does not see from the side: then its middle is empty.
-        deep = self.height > 0.09 and self.short > 0.1 and len(inside) <= 20
-        if deep or (len(inside) > 20 and np.median(inside[:, 2]) < self.top - max(0.012, 0.3 * self.height)):
+        deep = self.height > 0.05 and len(inside) < 6 and (round_rim or self.short > 0.1)
+        if deep or (len(inside) > 20 and np.median(inside[:, 2]) < lower):
             self.kind = "hollow" if round_rim else "box"
-            self.centre, self.radius = centre, radius if round_rim else reach
+            self.centre, self.radius = centre, reach
             self.floor = self.low if deep else float(np.median(inside[:, 2]))
             return
         # A bottle's front hides half of it, its cap is seen whole.
         cap, (short, long), _ = rectangle(band[:, :2])
         if short * long < 0.6 * self.short * self.long and self.height > 0.05:
             self.kind, self.centre = "bottle", cap
+
+    def be_plate(self):
+        """A plate, also one that the picture's edge cuts off: its rim is a circle."""
+        rim = self.points[self.points[:, 2] > self.top - 0.003][:, :2]
+        if len(rim) < 20:
+            return
+        centre, radius = circle(rim)
+        off = abs(np.linalg.norm(rim - centre, axis=1) - radius).mean()
+        if 0.04 < radius < 0.14 and off < 0.1 * radius:
+            self.kind, self.centre, self.radius = "plate", centre, radius
+            self.floor = float(np.median(self.within(0.6 * radius)[:, 2]))
+            self.short = self.long = 2 * radius
 
     def within(self, reach):
         near = np.linalg.norm(self.points[:, :2] - self.centre, axis=1) < reach
@@ -126,10 +136,9 @@ def look(name, words, camera="agentview"):
     found, why = find_all(words, camera)
     if not found:
         told(found=False, words=words, why=why)
-        return None
+        return
     things[name] = found[0]
     told(found=True, words=words, **found[0].facts())
-    return found[0]
 
 
 def look_again(name, words):
