@@ -17,20 +17,45 @@ class State(Record):
     _fields = ("step", "task", "eef_pos", "eef_quat", "eef_yaw", "eef_pitch", "gripper_qpos", "gripper_opening", "object_names", "terminated", "truncated",)
 
 
+class SegmentInstance(Record):
+    """One of several things that segment found.
+
+    world_xyz (3 floats, m, or None): median of the visible surface
+    score (float): 0 to 1
+    box (4 floats): (col0, row0, col1, row1) in the picture
+    overlay_artifact (str): name of a picture with the mask in red
+    label (str, or None): what the eyes take it for
+    extent (3 floats, m, or None): size of the visible surface along x, y and z, without its outermost hundredths
+    pixels (int): pixels of the mask
+    seen (float, or None): share of the mask's outline that nothing nearer hides and no border cuts, 0 to 1
+    mask (bool array (height, width)): where it is in the picture; fits image() and world_map() of that resolution
+    """
+
+    _fields = ("world_xyz", "score", "box", "overlay_artifact", "label", "extent", "pixels", "seen",)
+
+
 class Segment(Record):
     """What segment found.
 
     found (bool): there is a mask of at least min_score
     world_xyz (3 floats, m, or None): median of the visible surface
     score (float, or None): 0 to 1
-    box (4 floats, or None): (col0, row0, col1, row1) in the high picture
+    box (4 floats, or None): (col0, row0, col1, row1) in the picture
     camera (str): which camera
     step (int): recorded step it is from
     overlay_artifact (str, or None): name of a picture with the mask in red
     error (str, or None): why there is no mask or no point
+    label (str, or None): what the eyes take it for
+    extent (3 floats, m, or None): size of the visible surface along x, y and z, without its outermost hundredths
+    pixels (int): pixels of the mask
+    seen (float, or None): share of the mask's outline that nothing nearer hides and no border cuts, 0 to 1
+    reason (str, or None): how words that relate (next to, left, between) were decided
+    mask (bool array (height, width), or None): where it is in the picture; fits image() and world_map() of that resolution
+    others (tuple of SegmentInstance): the next best, top_k - 1 at most
     """
 
-    _fields = ("found", "world_xyz", "score", "box", "camera", "step", "overlay_artifact", "error",)
+    _fields = ("found", "world_xyz", "score", "box", "camera", "step", "overlay_artifact", "error", "label", "extent", "pixels", "seen", "reason", "others",)
+    _inner = {"others": SegmentInstance}
 
 
 class BackProjection(Record):
@@ -207,20 +232,22 @@ class Robo:
         """
         _call("show", {"camera": camera, "size": size, "crop": crop})
 
-    def segment(self, prompt=None, *, camera="agentview", point=None, min_score=0.2, step=-1):
-        """Finds one thing by a description or a pixel on it.
+    def segment(self, prompt=None, *, camera="agentview", point=None, min_score=0.2, step=-1, top_k=1, resolution="high"):
+        """Finds one thing, or the top_k best, by a description or a pixel on it.
 
-        prompt (str, or None): what it looks like: colour, shape, relation ("the black bowl on the stove"); brands and internal names score badly
+        prompt (str, or None): what it looks like, and where it is among others: "black bowl", "left plate", "the black bowl next to the ramekin", "bowl between the plate and the stove", "top drawer of the cabinet"; left, right, front and back as the fixed camera sees them; brands and internal names score badly
         camera (str): which camera
-        point (2 ints, or None): (row, col) on it in the high picture
+        point (2 ints, or None): (row, col) on it in the picture
         min_score (float): least score to accept
         step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one
+        top_k (int): results at most, 1 to 20
+        resolution (str, int or 2 ints): picture size: "high", "low", n (square) or (width, height); pixels count in it
 
         Returns Segment.
         ValueError: there is no such step.
-        ToolError: the run has no perception node, or it failed.
+        ToolError: the run has no perception, or it failed.
         """
-        return Segment(_call("segment", {"prompt": prompt, "camera": camera, "point": point, "min_score": min_score, "step": step}))
+        return Segment(_call("segment", {"prompt": prompt, "camera": camera, "point": point, "min_score": min_score, "step": step, "top_k": top_k, "resolution": resolution}))
 
     def back_project(self, row, col, *, camera="agentview", resolution="high", step=-1):
         """The world point seen at one pixel.
