@@ -48,13 +48,14 @@ SCHEMAS = {
         ),
     ),
     "cell": (
-        2,
+        3,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
                 pa.field("index", pa.uint32(), nullable=False),
                 pa.field("code", pa.string(), nullable=False),
                 pa.field("timeout_ms", pa.uint64(), nullable=False),
+                pa.field("fresh", pa.bool_(), nullable=False),
                 pa.field("workspace", pa.string(), nullable=False),
             ]
         ),
@@ -202,29 +203,37 @@ SCHEMAS = {
         ),
     ),
     "segment_request": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
                 pa.field("prompt", pa.string(), nullable=False),
                 pa.field("point", pa.list_(pa.field("item", pa.uint32(), nullable=False), 2), nullable=True),
+                pa.field("top_k", pa.uint32(), nullable=False),
+                pa.field("min_score", pa.float64(), nullable=False),
                 pa.field("camera", pa.string(), nullable=False),
                 pa.field("control_step", pa.uint64(), nullable=False),
                 pa.field("width", pa.uint32(), nullable=False),
                 pa.field("height", pa.uint32(), nullable=False),
                 pa.field("color", pa.large_binary(), nullable=False),
+                pa.field("depth", pa.list_(pa.field("item", pa.float32(), nullable=False)), nullable=False),
+                pa.field("intrinsics", pa.list_(pa.field("item", pa.float64(), nullable=False), 9), nullable=False),
+                pa.field("camera_to_world", pa.list_(pa.field("item", pa.float64(), nullable=False), 16), nullable=False),
             ]
         ),
     ),
     "segment": (
-        1,
+        2,
         pa.struct(
             [
                 pa.field("id", pa.string(), nullable=False),
                 pa.field("error", pa.string(), nullable=False),
-                pa.field("score", pa.float64(), nullable=True),
-                pa.field("bounds", pa.list_(pa.field("item", pa.float64(), nullable=False), 4), nullable=True),
-                pa.field("mask", pa.large_binary(), nullable=False),
+                pa.field("reason", pa.string(), nullable=False),
+                pa.field("instances", pa.list_(pa.field("item", pa.struct([pa.field("label", pa.string(), nullable=False), pa.field("score", pa.float64(), nullable=False), pa.field("mask", pa.large_binary(), nullable=False)]), nullable=False)), nullable=False),
+                pa.field("source", pa.string(), nullable=False),
+                pa.field("privileged", pa.bool_(), nullable=False),
+                pa.field("look_ns", pa.uint64(), nullable=False),
+                pa.field("ask_ns", pa.uint64(), nullable=False),
             ]
         ),
     ),
