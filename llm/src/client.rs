@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::http::{Connection, Piece, Pieces};
 use crate::in_text::Plain;
 use crate::quirks::Quirks;
+use crate::secret::scrub_reply;
 use crate::sse::Parser;
 use crate::wire::{Decoder, Draft, Prompt, mask_pictures};
 use crate::{
@@ -182,6 +183,9 @@ impl Client {
         let usage = draft.usage.unwrap_or_else(|| self.estimate(request, &sent, &draft));
         find_calls(request, &mut draft);
         name_calls(request, &mut draft.parts);
+        if let Some(key) = &self.endpoint.key {
+            scrub_reply(key, &mut draft.parts, &mut draft.received);
+        }
         let Draft { parts, stop, received, .. } = draft;
         Reply { parts, stop, usage, timing, attempts, sent, received }
     }

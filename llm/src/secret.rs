@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::{Part, Received};
+
 /// Stands where a key was.
 const MASK: &str = "[key]";
 
@@ -25,6 +29,33 @@ impl Secret {
     pub fn scrub(&self, text: &str) -> String {
         if self.0.len() < 8 { text.to_owned() } else { text.replace(&self.0, MASK) }
     }
+
+    fn scrub_json(&self, value: &mut Value) {
+        let text = value.to_string();
+        if text.contains(&self.0) {
+            // Without the key it is still JSON, unless the key was part of it.
+            *value = serde_json::from_str(&self.scrub(&text)).unwrap_or_default();
+        }
+    }
+}
+
+/// Takes the key out of a reply, into which a hostile or chatty server wrote it.
+pub(crate) fn scrub_reply(key: &Secret, parts: &mut [Part], received: &mut Received) {
+    for part in parts {
+        match part {
+            Part::Text(text) => *text = key.scrub(text),
+            Part::Call(call) => {
+                call.name = key.scrub(&call.name);
+                call.arguments = key.scrub(&call.arguments);
+            }
+            Part::Opaque(value) => key.scrub_json(value),
+            Part::Image(_) | Part::Answer(_) => {}
+        }
+    }
+    for text in [&mut received.id, &mut received.model, &mut received.stop] {
+        *text = key.scrub(text);
+    }
+    key.scrub_json(&mut received.usage);
 }
 
 impl fmt::Debug for Secret {

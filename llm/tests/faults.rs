@@ -10,6 +10,7 @@ use ruaflow_llm::{
     Client, Endpoint, Error, ErrorKind, Message, Part, Reply, Request, Secret, Timeouts, Watch,
     Wire,
 };
+use serde_json::json;
 
 const WIRES: [Wire; 3] = [Wire::Chat, Wire::Responses, Wire::Anthropic];
 const SOON: Duration = Duration::from_millis(1);
@@ -268,6 +269,22 @@ fn a_server_that_is_not_there_is_named() {
     let error = ask(endpoint(Wire::Chat, "http://127.0.0.1:1/v1"), &mut ()).unwrap_err();
     assert_eq!((error.kind, error.attempts.len()), (ErrorKind::Unreachable, 3));
     assert!(error.to_string().contains("--base-url"), "{error}");
+}
+
+#[test]
+fn a_key_that_a_server_writes_into_its_reply_is_taken_out() {
+    let leak = json!({"code": "print('sk-very-secret')"});
+    let play =
+        Play::call("python", leak).saying("You sent sk-very-secret.").thinking("sk-very-secret");
+    each(
+        |_| vec![play.clone()],
+        |wire, result, _| {
+            let reply = result.unwrap();
+            assert_eq!(reply.text(), "You sent [key].");
+            assert_eq!(reply.calls().next().unwrap().arguments, r#"{"code":"print('[key]')"}"#);
+            assert!(!format!("{reply:?}").contains("very-secret"), "{wire:?}: {reply:?}");
+        },
+    );
 }
 
 #[test]
