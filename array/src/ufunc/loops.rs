@@ -2,7 +2,8 @@
 
 use multiversion::multiversion;
 
-use super::number::{self, Bits, Number, Real, Shift};
+use super::bits::{Bits, Shift};
+use super::number::{self, Number, Real};
 use super::op::{Binary, Unary};
 use crate::dtype::Element;
 
@@ -86,7 +87,7 @@ pub(crate) fn real1<T: Real>(op: Unary) -> Option<Loop1<T, T>> {
         Unary::Arctanh => plain1!(T::arctanh),
         Unary::Cbrt => plain1!(T::cbrt),
         Unary::Ceil => loop1!(T::ceil),
-        Unary::Cos => plain1!(T::cos),
+        Unary::Cos => T::cos_block,
         Unary::Cosh => plain1!(T::cosh),
         Unary::Deg2rad => loop1!(T::deg2rad),
         Unary::Exp => plain1!(T::exp),
@@ -100,7 +101,7 @@ pub(crate) fn real1<T: Real>(op: Unary) -> Option<Loop1<T, T>> {
         Unary::Log2 => plain1!(T::log2),
         Unary::Rad2deg => loop1!(T::rad2deg),
         Unary::Rint => loop1!(T::rint),
-        Unary::Sin => plain1!(T::sin),
+        Unary::Sin => T::sin_block,
         Unary::Sinh => plain1!(T::sinh),
         Unary::Sqrt => loop1!(T::sqrt),
         Unary::Tan => plain1!(T::tan),

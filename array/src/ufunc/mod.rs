@@ -4,10 +4,12 @@
 //! shape, and then runs a loop over blocks of that type (`blocks`, `loops`). `float16` is
 //! computed in `float32` and rounded once, as numpy does.
 
+mod bits;
 mod extra;
 mod loops;
 mod number;
 mod op;
+mod sines;
 mod status;
 mod types;
 

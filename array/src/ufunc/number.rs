@@ -2,6 +2,7 @@
 //! is zero, quotients are rounded down, NaN spreads.
 
 use super::loops::{each1, each1_plain, each2, each2_plain};
+use super::sines;
 use crate::dtype::Element;
 
 /// Integers and floats.
@@ -158,10 +159,11 @@ integer! {
     }
     i32 {
         fn floor_divide_block(a: &[i32], b: &[i32], out: &mut [i32]) {
-            each2(a, b, out, |a, b| {
-                let quotient = (f64::from(a) / f64::from(b)).floor().to_i32();
-                if b == 0 { 0 } else { quotient }
-            });
+            each2(a, b, out, int_quotient);
+        }
+
+        fn floor_divide_by(a: &[i32], divisor: i32, out: &mut [i32]) {
+            each1(a, out, |a| int_quotient(a, divisor));
         }
     }
     i64 {}
@@ -171,6 +173,13 @@ integer! {
 #[inline(always)]
 fn byte_quotient(a: u8, b: u8) -> u8 {
     let quotient = (f32::from(a) / f32::from(b.max(1))).to_i32() as u8;
+    if b == 0 { 0 } else { quotient }
+}
+
+/// The same of `int32` in `float64`, rounded down.
+#[inline(always)]
+fn int_quotient(a: i32, b: i32) -> i32 {
+    let quotient = (f64::from(a) / f64::from(b)).floor().to_i32();
     if b == 0 { 0 } else { quotient }
 }
 
@@ -212,6 +221,16 @@ pub(crate) trait Real: Number {
     fn rint(self) -> Self;
     fn deg2rad(self) -> Self;
     fn rad2deg(self) -> Self;
+
+    /// Sines of many.
+    fn sin_block(a: &[Self], out: &mut [Self]) {
+        each1_plain(a, out, Self::sin);
+    }
+
+    /// Cosines of many.
+    fn cos_block(a: &[Self], out: &mut [Self]) {
+        each1_plain(a, out, Self::cos);
+    }
 }
 
 /// Methods that have the same meaning under another name.
@@ -248,7 +267,7 @@ mod c {
 }
 
 macro_rules! real {
-    ($($type:ident, $asinh:ident, $acosh:ident, $atanh:ident;)*) => {$(
+    ($($type:ident, $asinh:ident, $acosh:ident, $atanh:ident { $($blocks:tt)* })*) => {$(
         impl Number for $type {
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -404,81 +423,23 @@ macro_rules! real {
             fn rad2deg(self) -> Self {
                 self * (180.0 / std::$type::consts::PI)
             }
+            $($blocks)*
         }
     )*};
 }
 
 real! {
-    f32, asinhf, acoshf, atanhf;
-    f64, asinh, acosh, atanh;
-}
-
-/// `bool` and integers.
-pub(crate) trait Bits: Element {
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn xor(self, other: Self) -> Self;
-    fn invert(self) -> Self;
-}
-
-macro_rules! bits {
-    ($($type:ty)*) => {$(
-        impl Bits for $type {
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                self ^ other
-            }
-            #[inline(always)]
-            fn invert(self) -> Self {
-                !self
-            }
+    f32, asinhf, acoshf, atanhf {
+        fn sin_block(a: &[f32], out: &mut [f32]) {
+            sines::sin(a, out);
         }
-    )*};
-}
 
-bits!(bool u8 i32 i64);
-
-/// Integers, shifted by any number of places.
-pub(crate) trait Shift: Number {
-    fn left(self, places: Self) -> Self;
-    fn right(self, places: Self) -> Self;
-}
-
-macro_rules! shift {
-    ($($type:ty)*) => {$(
-        #[allow(unused_comparisons)]
-        impl Shift for $type {
-            #[inline(always)]
-            fn left(self, places: Self) -> Self {
-                if places >= 0 && (places as u64) < u64::from(<$type>::BITS) {
-                    self << places
-                } else {
-                    0
-                }
-            }
-            #[inline(always)]
-            fn right(self, places: Self) -> Self {
-                if places >= 0 && (places as u64) < u64::from(<$type>::BITS) {
-                    self >> places
-                } else if self < 0 {
-                    !0
-                } else {
-                    0
-                }
-            }
+        fn cos_block(a: &[f32], out: &mut [f32]) {
+            sines::cos(a, out);
         }
-    )*};
+    }
+    f64, asinh, acosh, atanh {}
 }
-
-shift!(u8 i32 i64);
 
 #[cfg(test)]
 mod tests {
@@ -538,6 +499,5 @@ mod tests {
         assert_eq!(3i32.power(30), 3i32.wrapping_pow(30));
         assert_eq!(200u8.add(100), 44);
         assert_eq!(1u8.negative(), 255);
-        assert_eq!((1i64.left(64), (-5i64).right(70), 5u8.right(1)), (0, -1, 2));
     }
 }
