@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
+    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper,
+    set_parent_process_death_signal, waitpid,
 };
 
 const POLL: Duration = Duration::from_millis(20);
@@ -18,6 +19,11 @@ const KILL_WAIT: Duration = Duration::from_secs(5);
 /// From now on a process whose parent ends becomes a child of this one.
 pub fn adopt_orphans() -> std::io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Gets a SIGTERM when the process that started this one ends.
+pub fn end_with_parent() -> std::io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
 }
 
 /// Waits `grace` for this process's children to end, then kills them, and so

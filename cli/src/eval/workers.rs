@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -240,6 +241,8 @@ impl<'a> Pool<'a> {
             .arg("--out")
             .arg(&dir)
             .arg("--with-parent")
+            // A Ctrl-C in the terminal reaches the pool, which ends its runs in good order.
+            .process_group(0)
             .stdin(Stdio::null())
             .stderr(output.try_clone()?)
             .stdout(output);

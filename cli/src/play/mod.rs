@@ -15,9 +15,12 @@ pub use self::request::{Request, scene_settings};
 pub use self::verdict::Verdict;
 use self::view::View;
 use crate::args::Play;
-use crate::print;
+use crate::{print, processes};
 
 pub fn run(args: &Play) -> Result<ExitCode> {
+    if args.with_parent {
+        processes::end_with_parent()?;
+    }
     let request = Request::check(args)?;
     let manner = if args.json { Manner::Silent } else { Manner::of(args.interactive) };
     let verdict = play(&request, manner)?;
