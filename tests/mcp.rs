@@ -59,7 +59,7 @@ fn the_sdk_of_the_protocols_authors_drives_a_robot_by_its_tools() {
 
     let result = place.records().result();
     assert_eq!((result.status, result.planner.as_str()), (Status::Completed, "mcp"));
-    assert_eq!(result.episodes[0].reason, Some(Reason::AgentFinished));
+    assert_eq!(result.episodes[0].reason, Some(Reason::Finish));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn cells_by_the_protocol_with_sessions_show_pictures() {
     let told = peer(&place, &url, "legacy", &[&format!("python={look}"), FINISH]);
     let python = told.iter().find(|line| line["called"] == "python").unwrap();
     assert_eq!(python["kinds"], json!(["text", "image"]), "{python}");
-    assert_eq!(python["text"], "0\n");
+    assert!(python["text"].as_str().unwrap().contains("\n0\n"), "{python}");
     running.wait().assert_code(0);
 }
 

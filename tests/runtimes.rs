@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use end_to_end::{Finished, Place, root};
+use ruaflow_llm::Usage;
 use ruaflow_llm::testing::{Play, Server};
 use ruaflow_record::{Bill, Reason, Status, TurnLine, read_turns};
 use serde_json::json;
@@ -25,6 +26,11 @@ fn program(name: &str) -> PathBuf {
     let path = Path::new(&folder.expect("run `./rua test --runtimes`")).join(name);
     assert!(path.is_file(), "{path:?} is missing: run `./rua test --runtimes`");
     path
+}
+
+/// What a model would count; by bytes, pictures would seem to fill its memory.
+fn tokens() -> Usage {
+    Usage { input: 9000, cached: 8000, output: 50, ..Usage::default() }
 }
 
 /// The demo's policy, as one cell.
@@ -48,8 +54,10 @@ fn play(place: &Place, planner: &str, name: &str, model: &Server, args: &[&str])
 fn solves_a_task(planner: &str, name: &str) {
     let place = Place::default();
     let model = Server::start([
-        Play::call("python", json!({"code": "robo.show()\nprint(robo.task)"})).saying(WORDS),
-        Play::call("python", json!({"code": policy()})),
+        Play::call("python", json!({"code": "robo.show()\nprint(robo.task)"}))
+            .saying(WORDS)
+            .costing(tokens()),
+        Play::call("python", json!({"code": policy()})).costing(tokens()),
     ])
     .unwrap();
     let ended = play(&place, planner, name, &model, &["--require-success"]);
@@ -86,7 +94,8 @@ fn solves_a_task(planner: &str, name: &str) {
         }
     }
     assert_eq!(bill.model_calls, 2);
-    assert!(bill.tokens.input > 1000 && bill.tokens.output > 0, "{bill:?}");
+    let counted = [bill.tokens.input, bill.tokens.cached, bill.tokens.output];
+    assert_eq!(counted, [18_000, 16_000, 100]);
     let cells: Vec<_> = lines.iter().filter(|l| matches!(l, TurnLine::Call(_))).collect();
     assert_eq!(cells.len(), 2);
     assert!(records.path(&format!("episodes/000/{planner}_events.jsonl")).is_file());
@@ -110,13 +119,14 @@ fn assert_no_key(folder: &Path) {
 fn finishes(planner: &str, name: &str) {
     let place = Place::default();
     let model = Server::start([
-        Play::call("state", json!({})),
-        Play::call("finish", json!({"status": "stuck", "summary": "no bowl in sight"})),
+        Play::call("state", json!({})).costing(tokens()),
+        Play::call("finish", json!({"status": "stuck", "summary": "no bowl in sight"}))
+            .costing(tokens()),
     ])
     .unwrap();
     play(&place, planner, name, &model, &["--arm", "tools"]).assert_code(0);
     let episode = &place.records().result().episodes[0];
-    assert_eq!(episode.reason, Some(Reason::AgentFinished));
+    assert_eq!(episode.reason, Some(Reason::Finish));
     assert_eq!(model.left(), 0);
 }
 

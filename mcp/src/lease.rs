@@ -36,8 +36,10 @@ impl Lease {
     pub fn take(&mut self, key: &Key, name: &str, now: Instant) -> Result<(), String> {
         match &mut self.holder {
             Some(holder) if holder.key == *key => holder.running += 1,
-            Some(holder) if holder.running > 0 || now < holder.last + self.idle => {
-                return Err(refusal(holder, self.idle, now));
+            Some(holder)
+                if holder.running > 0 || now < holder.last + holder.patience(self.idle) =>
+            {
+                return Err(refusal(holder, holder.patience(self.idle), now));
             }
             _ => {
                 let name = name.to_owned();
@@ -59,6 +61,16 @@ impl Lease {
     pub fn leave(&mut self, key: &Key) {
         if self.holder.as_ref().is_some_and(|holder| holder.key == *key) {
             self.holder = None;
+        }
+    }
+}
+
+impl Holder {
+    /// How long it may be silent. Who keeps no session can't say that it leaves.
+    fn patience(&self, idle: Duration) -> Duration {
+        match self.key {
+            Key::Session(_) => idle,
+            Key::Named(_) => idle / 10,
         }
     }
 }
@@ -123,5 +135,15 @@ mod tests {
         assert!(lease.take(&session(2), "two", now + IDLE * 9).is_err(), "it has just called");
         lease.take(&session(2), "two", now + IDLE * 10).unwrap();
         assert!(lease.take(&named, "ide", now + IDLE * 10).is_err());
+    }
+
+    #[test]
+    fn who_keeps_no_session_is_waited_for_less() {
+        let (mut lease, now) = (Lease::new(IDLE), Instant::now());
+        let named = Key::Named("ide".to_owned());
+        lease.take(&named, "ide", now).unwrap();
+        lease.done(&named, now);
+        assert!(lease.take(&session(2), "two", now + IDLE / 20).is_err());
+        lease.take(&session(2), "two", now + IDLE / 10).unwrap();
     }
 }

@@ -25,7 +25,8 @@ pub struct Options {
     pub token: Token,
     /// What clients may tell their model about these tools.
     pub instructions: String,
-    /// A holder that has not called for this long loses the robot to who asks for it.
+    /// A holder that has not called for this long loses the robot to who asks for it;
+    /// one that keeps no session after a tenth of it.
     pub lease: Duration,
 }
 

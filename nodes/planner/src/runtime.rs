@@ -9,6 +9,7 @@ mod cli;
 mod codex;
 mod counter;
 mod events;
+mod gallery;
 #[cfg(test)]
 mod mini;
 mod process;

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ruaflow_llm::{Client, Endpoint, ErrorKind, Image, Part, Prices};
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 
 use super::counter::{self, Window};
 use super::events::EventLog;
+use super::gallery::Gallery;
 use super::process::Process;
 use super::program::Program;
 use super::relay::{Dialect, Exchange, Relay};
@@ -188,10 +190,13 @@ impl Backend for Agent {
             Err(over) => return Ok(over.into()),
         };
         let offered = |error: ruaflow_mcp::Error| format!("{name} can't be served: {error}");
-        let (tools, counter, window) = counter::open(episode, None);
+        let (tools, counter, mut window) = counter::open(episode, None);
+        let gallery = Arc::<Gallery>::default();
+        gallery.hang("", opening.images.clone());
+        window.gallery = Some(gallery.clone());
         let server = Server::start(Options::default(), &tools, counter).map_err(offered)?;
         let client = Client::new(self.endpoint.clone());
-        let relay = Relay::start(self.cli.dialect(), client).map_err(offered)?;
+        let relay = Relay::start(self.cli.dialect(), client, gallery).map_err(offered)?;
         let home = Home::make().map_err(|error| format!("{name} has no home: {error}"))?;
         let links = Links {
             model: &self.endpoint.model,

@@ -10,6 +10,7 @@ use ruaflow_mcp::{Answer, Call, Effect, Handler, Tool};
 use ruaflow_prompt::FINISH;
 use serde_json::json;
 
+use super::gallery::Gallery;
 use crate::backend::{Ending, Why};
 use crate::episode::{Episode, Interrupter};
 use crate::hands::Hands;
@@ -29,6 +30,8 @@ pub(super) struct Job {
 pub(super) struct Window {
     jobs: Receiver<Job>,
     hands: Hands,
+    /// Where shown pictures are kept, if they are.
+    pub gallery: Option<Arc<Gallery>>,
 }
 
 /// The clients' side.
@@ -80,7 +83,7 @@ pub(super) fn open(
             failed: false,
         }),
     };
-    (tools, Arc::new(counter), Window { jobs, hands })
+    (tools, Arc::new(counter), Window { jobs, hands, gallery: None })
 }
 
 impl Handler for Counter {
@@ -129,6 +132,9 @@ impl Window {
         }
         for said in episode.said() {
             text.push_str(&format!("\n[{said}]\n"));
+        }
+        if let Some(gallery) = &self.gallery {
+            gallery.hang(id, outcome.images.clone());
         }
         let pictures = outcome.images.into_iter().map(|image| image.png).collect();
         // The client may be gone.

@@ -22,9 +22,11 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ruaflow_llm::{Client, Error, ErrorKind, Image, Message, Part, Reply, Role, Tool, Watch};
+use ruaflow_llm::{Client, Error, ErrorKind, Message, Part, Reply, Role, Tool, Watch};
 use ruaflow_mcp::{Loopback, Token};
 use serde_json::Value;
+
+use super::gallery::{Gallery, received};
 
 /// A conversation with all its pictures.
 const MAX_REQUEST: usize = 256 << 20;
@@ -62,6 +64,7 @@ pub(super) struct Relay {
 struct Desk {
     dialect: Dialect,
     client: Mutex<Client>,
+    gallery: Arc<Gallery>,
     exchanges: mpsc::Sender<Exchange>,
     running: AtomicUsize,
     requests: AtomicUsize,
@@ -69,11 +72,16 @@ struct Desk {
 }
 
 impl Relay {
-    pub fn start(dialect: Dialect, client: Client) -> Result<Self, ruaflow_mcp::Error> {
+    pub fn start(
+        dialect: Dialect,
+        client: Client,
+        gallery: Arc<Gallery>,
+    ) -> Result<Self, ruaflow_mcp::Error> {
         let (sender, exchanges) = mpsc::channel();
         let desk = Arc::new(Desk {
             dialect,
             client: Mutex::new(client),
+            gallery,
             exchanges: sender,
             running: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
@@ -139,10 +147,11 @@ impl Desk {
     fn answer(&self, body: &Value) -> Response {
         self.running.fetch_add(1, Ordering::Relaxed);
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let asked = match self.dialect {
+        let mut asked = match self.dialect {
             Dialect::Responses => responses::read(body),
             Dialect::Messages => messages::read(body),
         };
+        self.gallery.restore(&mut asked.messages);
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = client.complete(&asked.request(), &mut Listener(&self.closed));
         drop(client);
@@ -230,10 +239,9 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A picture as it stands in a request; the robot's are all PNG.
+/// A picture as it stands in a request.
 fn picture(base64: &str) -> Part {
-    let image = STANDARD.decode(base64).ok().and_then(Image::from_png);
-    image.map_or_else(|| Part::text("[a picture that can't be read]"), Part::Image)
+    received(STANDARD.decode(base64).ok())
 }
 
 /// What a provider wants back, packed so that the command line keeps it unread.

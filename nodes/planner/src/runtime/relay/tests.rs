@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use ruaflow_llm::testing::{Play, Server};
-use ruaflow_llm::{Answer, Endpoint, Reply, Retries, Stop, ToolCall, Usage, Wire};
+use ruaflow_llm::{Answer, Endpoint, Image, Reply, Retries, Stop, ToolCall, Usage, Wire};
 use serde_json::json;
 
 use super::*;
@@ -243,7 +243,7 @@ fn relay(dialect: Dialect, server: &Server) -> Relay {
     let mut endpoint = Endpoint::new(Wire::Chat, &server.url(), "m");
     endpoint.key = ruaflow_llm::Secret::new("sk-very-secret-key");
     endpoint.retries = Retries { max: 0, ..Retries::default() };
-    Relay::start(dialect, Client::new(endpoint)).unwrap()
+    Relay::start(dialect, Client::new(endpoint), Arc::default()).unwrap()
 }
 
 fn post(url: &str, token: &str, body: &Value) -> (u16, String) {
