@@ -298,6 +298,15 @@ impl Pictures {
 
 #[derive(Args)]
 pub struct Demo {
+    /// Suite of the task, see `rua suites` [default: one of LIBERO-PRO's, by chance]
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<String>,
+    /// Task of the suite, from 0 [default: by chance]
+    #[arg(long, value_name = "N")]
+    pub task: Option<u32>,
+    /// Seed of the scene [default: by chance]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
     /// Folder for the run; must not hold anything yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -401,6 +410,9 @@ pub struct Prompt {
     /// Methods it has: full or no-vla
     #[arg(long, value_name = "SET", default_value = "full")]
     pub primitives: Primitives,
+    /// With eyes behind `robo.segment`
+    #[arg(long)]
+    pub perception: bool,
     /// Time an episode may take
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     pub budget: u32,

@@ -56,6 +56,7 @@ fn rules(args: &Prompt) -> Rules {
         show_budgets: !agent.hide_budgets,
         transfer: agent.transfer,
         guides: agent.guides,
+        perception: args.perception,
     }
 }
 

@@ -21,8 +21,10 @@ pub use crate::tools::{FINISH, PYTHON, RUN_PROGRAM, Tool, tools};
 pub fn system(api: &RobotApi, rules: &Rules) -> String {
     let mut text = contract::contract(api, rules);
     let reference = match rules.arm {
-        Arm::Tools => format!("{}\n{}", api.setting(), api.results(rules.primitives)),
-        _ => api.reference_without(rules.primitives, hidden(rules)),
+        Arm::Tools => {
+            format!("{}\n{}", api.setting(), api.results(rules.primitives, &hidden(rules)))
+        }
+        _ => api.reference_without(rules.primitives, &hidden(rules)),
     };
     for part in [reference, api.knowledge(rules.primitives)] {
         if !part.is_empty() {
@@ -41,7 +43,8 @@ pub fn tokens(text: &str) -> usize {
 }
 
 /// Methods that would do nothing in this run.
-fn hidden(rules: &Rules) -> &'static [&'static str] {
-    let blind = rules.images == Images::None || rules.arm == Arm::SingleShot;
-    if blind { &["show"] } else { &[] }
+fn hidden(rules: &Rules) -> Vec<&'static str> {
+    let shows_nothing = rules.images == Images::None || rules.arm == Arm::SingleShot;
+    let all = [("show", shows_nothing), ("segment", !rules.perception)];
+    all.into_iter().filter_map(|(name, hidden)| hidden.then_some(name)).collect()
 }

@@ -26,6 +26,8 @@ pub struct Rules {
     pub transfer: bool,
     /// Whether the robot's guides lie in the workspace.
     pub guides: bool,
+    /// Whether there is something that finds things in pictures.
+    pub perception: bool,
 }
 
 /// How an agent acts.

@@ -49,6 +49,7 @@ fn all_rules() -> Vec<Rules> {
                             images,
                             primitives,
                             guides: switch,
+                            perception: switch,
                             transfer: switch,
                             show_budgets: switch,
                             ..rules(arm)
@@ -79,7 +80,7 @@ fn prompts_are_what_was_reviewed() {
 
 #[test]
 fn the_default_prompt_is_lean() {
-    let count = tokens(&system(libero(), &rules(Arm::Cells)));
+    let count = tokens(&system(libero(), &Rules { perception: true, ..rules(Arm::Cells) }));
     assert!(count * 10 <= REFERENCE_TOKENS * 7, "{count} tokens");
 }
 
@@ -114,6 +115,9 @@ fn no_sentence_promises_what_the_run_does_not_do() {
             says("camera's picture after a motion"),
             code && rules.images == Images::OnMotion
         );
+        let finds = says("segment(") || names.iter().any(|name| name == "segment");
+        assert_eq!(finds, rules.perception, "{rules:?}");
+        assert_eq!(says("Segment("), rules.perception, "{rules:?}");
         assert_eq!(says("`python` call"), rules.arm == Arm::Cells);
         assert_eq!(says("`run_program` call"), rules.arm == Arm::Program);
         assert_eq!(says("workspace folder"), code, "{rules:?}");

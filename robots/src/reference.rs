@@ -57,7 +57,8 @@ impl RobotApi {
         for param in &params.items {
             let _ = writeln!(out, "- {}", param_line(param));
         }
-        let _ = write!(out, "\n{}\n## Errors\n\n{RAISED}\n", self.results(primitives));
+        let results = self.results(primitives, hidden);
+        let _ = write!(out, "\n{results}\n## Errors\n\n{RAISED}\n");
         out
     }
 
@@ -70,10 +71,18 @@ impl RobotApi {
         out
     }
 
-    /// The records that the methods answer with.
+    /// The records that the methods answer with, those of these names left out.
     #[must_use]
-    pub fn results(&self, primitives: Primitives) -> String {
-        let records = self.records_of(primitives);
+    pub fn results(&self, primitives: Primitives, hidden: &[&str]) -> String {
+        let answers = |record: &Record| {
+            let mut methods = self.methods_of(primitives);
+            methods.any(|method| {
+                !hidden.contains(&method.name)
+                    && method.record().is_some_and(|own| own.name == record.name)
+            })
+        };
+        let mut records = self.records_of(primitives);
+        records.retain(|record| answers(record));
         let fields =
             Shared::of(records.iter().map(|record| record.fields), |f: &Field| (f.name, f.doc));
         let mut out =

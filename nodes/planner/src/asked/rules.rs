@@ -35,6 +35,7 @@ pub(super) fn read(settings: &Settings, cell_timeout: Duration) -> Result<Rules,
         show_budgets: switch(settings, "SHOW_BUDGETS", true)?,
         transfer: switch(settings, "TRANSFER", false)?,
         guides: switch(settings, "GUIDES", false)?,
+        perception: settings.text("PERCEPTION").is_some_and(|eyes| eyes != "none"),
     })
 }
 
