@@ -12,7 +12,9 @@ class Front:
         _, _, turn = rectangle(lid)
         best = None
         for quarter in range(4):
-            way = np.array([math.cos(turn + quarter * math.pi / 2), math.sin(turn + quarter * math.pi / 2)])
+            way = np.array(
+                [math.cos(turn + quarter * math.pi / 2), math.sin(turn + quarter * math.pi / 2)]
+            )
             edge = float(np.percentile(lid @ way, 99.5))
             ahead = points[:, :2] @ way > edge + 0.014
             if best is None or ahead.sum() > best[0]:
@@ -114,8 +116,15 @@ def open_drawer(words, level, tilt=1.05, pull=0.22, press=0.015):
         go(here - 0.06 * reach, robo.CLOSE, pitch=pitch, clip=0.03, tol=0.02, steps=30)
     upright(thing.top + 0.12)
     told(
-        found=True, handle=True, bar=bar, faces=front.way, was_open=before, moved=moved,
-        near_mm=1000 * near.final_dist_m, at_mm=1000 * at.final_dist_m, done=robo.done,
+        found=True,
+        handle=True,
+        bar=bar,
+        faces=front.way,
+        was_open=before,
+        moved=moved,
+        near_mm=1000 * near.final_dist_m,
+        at_mm=1000 * at.final_dist_m,
+        done=robo.done,
     )
 
 
@@ -169,9 +178,20 @@ def turn_knob(words, way=1, by=1.3):
     down = go([*centre, z], robo.OPEN, start, clip=0.015, tol=0.005, steps=30)
     robo.set_gripper(robo.CLOSE, steps=10)
     closed = robo.state().gripper_opening
-    done = robo.rotate_wrist(target_yaw=start + way * by, gripper=robo.CLOSE, max_steps=50, tol=0.05, step_clip=0.06)
+    done = robo.rotate_wrist(
+        target_yaw=start + way * by, gripper=robo.CLOSE, max_steps=50, tol=0.05, step_clip=0.06
+    )
     if not robo.done:
         robo.release(max_steps=8)
         rise(thing.top + 0.14, robo.OPEN)
         turn_wrist(0.0, robo.OPEN)
-    told(found=True, fin=[*centre, z], sides=[short, long], yaw=start, closed=closed, moved=done.final - done.start, down_mm=1000 * down.final_dist_m, done=robo.done)
+    told(
+        found=True,
+        fin=[*centre, z],
+        sides=[short, long],
+        yaw=start,
+        closed=closed,
+        moved=done.final - done.start,
+        down_mm=1000 * down.final_dist_m,
+        done=robo.done,
+    )

@@ -18,14 +18,15 @@ def crowded(points, xyz, yaw, near=0.025):
     up = offset[:, 2]
     fingers = (across > near) & (across < 0.062) & (beside < 0.017) & (up > -0.004)
     palm = (across < 0.11) & (beside < 0.036) & (up > PALM)
-    wrist = (across**2 + beside**2 < 0.075**2) & (up > 0.12) & (up < 0.21)
-    return int((((fingers | palm) & (up < 0.13)) | wrist).sum())
+    return int((fingers & (up < 0.13) | palm).sum())
 
 
 def grasps(thing):
     """Ways to take a thing, the best first."""
     if thing.kind in ("hollow", "plate"):
         ways = rim_grasps(thing)
+    elif thing.kind == "pan":
+        ways = handle_grasps(thing)
     else:
         ways = body_grasps(thing)
     cost = [
@@ -55,6 +56,18 @@ def rim_grasps(thing):
     return ways
 
 
+def handle_grasps(thing):
+    """Across a pan's handle, near the middle of it."""
+    middle, _, turn = rectangle(thing.handle[:, :2])
+    along = np.array([-math.sin(turn), math.cos(turn)])
+    z = float(np.percentile(thing.handle[:, 2], 90)) - 0.012
+    ways = []
+    for shift in (0.0, 0.02, -0.02):
+        x, y = middle + shift * along
+        ways.append(((x, y, z, yaw_of(turn)), abs(yaw_of(turn)) + 60 * abs(shift)))
+    return ways
+
+
 def body_grasps(thing):
     """From above, across the short side; across the long one if that fits, too."""
     z = thing.top - 0.020 if thing.kind == "bottle" else max(thing.low + 0.011, thing.top - 0.021)
@@ -76,9 +89,20 @@ def body_grasps(thing):
                 x, y = thing.centre + shift * along
                 extra = abs(yaw) + tight + 60 * abs(shift) + 2 * abs(askew)
                 ways.append(((x, y, z, yaw_of(direction + askew)), extra))
-    if thing.kind == "bottle" or thing.long < 1.15 * thing.short:
+    if thing.kind == "bottle" or thing.short < thing.long < min(1.15 * thing.short, FINGERS):
         ways += [((*thing.centre, z, yaw), abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
     return ways
+
+
+def from_under(thing, gripper):
+    """Drags a thing that something hangs over into the open."""
+    x, y, z = robo.state().eef_pos
+    near = np.linalg.norm(thing.around[:, :2] - thing.centre, axis=1) < thing.long / 2 + 0.01
+    lid = thing.around[near & (thing.around[:, 2] > thing.top + 0.02)]
+    if len(lid) > 8 and not robo.done:
+        way = thing.centre - lid[:, :2].mean(axis=0)
+        way = 0.10 * way / max(float(np.linalg.norm(way)), 1e-6)
+        go([x + way[0], y + way[1], z + 0.003], gripper, clip=0.02, tol=0.02)
 
 
 held = None  # what the hand holds, and how
@@ -104,15 +128,25 @@ def pick(name, attempt=0):
     robo.set_gripper(robo.CLOSE, steps=10)
     closed = robo.state().gripper_opening
     at = robo.state().eef_pos
-    rise(at[2] + 0.10, robo.CLOSE, tol=0.01)
+    from_under(thing, robo.CLOSE)
+    # A plate taken by its rim ends up hanging below the hand.
+    hanging = thing.kind == "plate"
+    rise(at[2] + (0.05 + 2 * thing.radius if hanging else 0.10), robo.CLOSE, tol=0.01)
     opening = robo.state().gripper_opening
     ok = opening > 0.0035
-    offset = np.array(thing.centre) - np.array(at[:2])
     if ok:
-        held = dict(name=name, offset=offset, hangs=at[2] - thing.low, thing=thing)
+        offset = (np.array(thing.centre) - np.array(at[:2])) * (0.0 if hanging else 1.0)
+        hangs = 2 * thing.radius if hanging else at[2] - thing.low
+        held = dict(name=name, offset=offset, hangs=hangs, thing=thing)
     else:
         robo.release(max_steps=6)
     told(
-        held=ok, kind=thing.kind, grasp=[x, y, z, yaw], missed_mm=1000 * down.final_dist_m,
-        at=at, closed=closed, opening=opening, ways=len(ways),
+        held=ok,
+        kind=thing.kind,
+        grasp=[x, y, z, yaw],
+        missed_mm=1000 * down.final_dist_m,
+        at=at,
+        closed=closed,
+        opening=opening,
+        ways=len(ways),
     )

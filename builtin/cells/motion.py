@@ -12,13 +12,23 @@ def go(xyz, gripper, yaw=None, clip=0.05, tol=0.015, steps=60, pitch=None):
         last = part == parts
         if pitch is None:
             move = robo.move_to(
-                stop, gripper, tol=tol if last else 0.04, step_clip=clip, max_steps=steps,
+                stop,
+                gripper,
+                tol=tol if last else 0.04,
+                step_clip=clip,
+                max_steps=steps,
                 target_yaw=yaw,
             )
         else:
             move = robo.move_pose(
-                stop, gripper=gripper, target_pitch=pitch, target_yaw=yaw,
-                tol=tol if last else 0.04, step_clip=clip, max_steps=steps, ori_tol=0.08,
+                stop,
+                gripper=gripper,
+                target_pitch=pitch,
+                target_yaw=yaw,
+                tol=tol if last else 0.04,
+                step_clip=clip,
+                max_steps=steps,
+                ori_tol=0.08,
             )
         if robo.done:
             break
@@ -34,10 +44,11 @@ def rise(height, gripper, tol=0.03):
 
 def turn_wrist(yaw, gripper):
     """Turns to a yaw in place. Slowly: a fast turn leaves the hand tilted and runs on."""
-    if abs((yaw - robo.state().eef_yaw + math.pi) % (2 * math.pi) - math.pi) > 0.03 and not robo.done:
-        robo.rotate_wrist(
-            target_yaw=yaw, gripper=gripper, max_steps=60, tol=0.012, step_clip=0.05
-        )
+    if (
+        abs((yaw - robo.state().eef_yaw + math.pi) % (2 * math.pi) - math.pi) > 0.03
+        and not robo.done
+    ):
+        robo.rotate_wrist(target_yaw=yaw, gripper=gripper, max_steps=60, tol=0.012, step_clip=0.05)
 
 
 def ground(points, bins=200):
@@ -55,6 +66,4 @@ def tallest(points, start, end, beside):
     along = ((points[:, :2] - start) @ way) / max(float(way @ way), 1e-9)
     foot = start + np.clip(along, 0, 1)[:, None] * way
     near = np.linalg.norm(points[:, :2] - foot, axis=1) < beside
-    # Higher than a cabinet there is only the arm itself.
-    near &= points[:, 2] < ground(points) + 0.27
     return float(points[near, 2].max()) if near.any() else ground(points)

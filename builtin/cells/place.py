@@ -41,21 +41,27 @@ def goes_inside(place, relation):
     return relation == "in" and place.kind in ("box", "hollow") and place.height > 0.06
 
 
-def put(name, relation, aside=(0.0, 0.0), gap=0.006):
+def narrow_side_in(place, thing, yaw, offset):
+    """The hand's yaw, and where the thing is from it, that fit it into a narrow place."""
+    turn = (place.turn - thing.turn + math.pi / 2) % math.pi - math.pi / 2
+    c, s = math.cos(turn), math.sin(turn)
+    return yaw + turn, np.array([[c, -s], [s, c]]) @ offset
+
+
+def put(name, relation, share=0, gap=0.006):
     """Puts the held thing on, in or beside the thing kept under a name.
 
-    aside moves the spot in the plane, gap is the height from which it is let go."""
+    share is -1 or 1 when the place has to hold two, gap the height to let go from."""
     global held
     place, thing, hangs = things[name], held["thing"], held["hangs"]
     spot, floor = spot_of(place, relation, thing)
-    spot = spot + np.array(aside)
-    yaw, offset = robo.state().eef_yaw, held["offset"]
+    if share:
+        narrow = np.array([math.cos(thing.turn), math.sin(thing.turn)])
+        spot = spot + share * 0.042 * narrow * (1.0 if narrow.sum() > 0 else -1.0)
     inside = goes_inside(place, relation)
+    yaw, offset = robo.state().eef_yaw, held["offset"]
     if inside and place.kind == "box" and place.short < 0.09:
-        # Into a narrow place with the narrow side.
-        turn = (place.turn - thing.turn + math.pi / 2) % math.pi - math.pi / 2
-        c, s = math.cos(turn), math.sin(turn)
-        yaw, offset = yaw + turn, np.array([c * offset[0] - s * offset[1], s * offset[0] + c * offset[1]])
+        yaw, offset = narrow_side_in(place, thing, yaw, offset)
     x, y = spot - offset
     here = robo.state().eef_pos
     over = tallest(place.around, here, (x, y), 0.08 + min(0.07, thing.long / 2))
@@ -63,7 +69,11 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     rise(travel, robo.CLOSE)
     high = max(travel, robo.state().eef_pos[2] - 0.02)
     turn_wrist(yaw, robo.CLOSE)
-    go([x, y, high], robo.CLOSE)
+    if go([x, y, high], robo.CLOSE).final_dist_m > 0.04 and not robo.done:
+        # Something was in the way: over it.
+        high += 0.08
+        rise(high, robo.CLOSE)
+        go([x, y, high], robo.CLOSE)
     go([x, y, high], robo.CLOSE, clip=0.02, tol=0.005, steps=25)
     kept = robo.state().gripper_opening > 0.0035
     low = floor + hangs + gap
@@ -78,7 +88,13 @@ def put(name, relation, aside=(0.0, 0.0), gap=0.006):
     if not robo.done:
         go(at + np.array([0, 0, 0.12]), robo.OPEN, clip=0.03, tol=0.02)
     thing.centre, held = spot, None
-    told(kept=kept, spot=[*spot, floor], off_mm=1000 * np.linalg.norm(at[:2] - np.array([x, y])), let_go_at=at[2], done=robo.done)
+    told(
+        kept=kept,
+        spot=[*spot, floor],
+        off_mm=1000 * np.linalg.norm(at[:2] - np.array([x, y])),
+        let_go_at=at[2],
+        done=robo.done,
+    )
 
 
 def check(name, words, where, relation):

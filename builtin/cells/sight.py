@@ -46,14 +46,26 @@ class Thing:
     """Something seen: its points, and the shape they tell of."""
 
     def __init__(self, name, points, around):
-        self.name, self.points, self.around = name, points, around
+        self.name, self.points = name, points
+        # Lower than the fingers there is nothing of the arm.
+        self.around = around[around[:, 2] < robo.state().eef_pos[2] - 0.015]
         self.low, self.top = (float(v) for v in np.percentile(points[:, 2], [1, 99.5]))
-        self.height = self.top - self.low
         xy = points[:, :2]
         self.centre, (self.short, self.long), self.turn = rectangle(xy)
+        if self.top - self.low < 0.01:
+            # Only its top is seen: it stands on what is around it.
+            beside = np.linalg.norm(self.around[:, :2] - self.centre, axis=1) < self.long / 2 + 0.03
+            under = self.around[beside & (self.around[:, 2] < self.top - 0.006), 2]
+            self.low = float(np.median(under)) if len(under) > 20 else self.low
+        self.height = self.top - self.low
         self.floor, self.kind, self.radius = self.top, "body", 0.0
+        if "compartment" in name:
+            self.be_bin()
+            return
         if self.height < 0.03 and self.long > 0.10:
             self.be_plate()
+            return
+        if self.height < 0.08 and self.long > 0.22 and self.be_pan():
             return
         band = points[points[:, 2] > self.top - max(0.008, 0.12 * self.height)]
         if len(band) < 20:
@@ -76,6 +88,26 @@ class Thing:
         cap, (short, long), _ = rectangle(band[:, :2])
         if short * long < 0.6 * self.short * self.long and self.height > 0.05:
             self.kind, self.centre = "bottle", cap
+
+    def be_bin(self):
+        """A compartment: what counts is what lies below its rim."""
+        inner = self.points[self.points[:, 2] < self.top - 0.015]
+        if len(inner) > 40:
+            self.centre, (self.short, self.long), self.turn = rectangle(inner[:, :2])
+            self.floor = float(np.percentile(inner[:, 2], 2))
+        self.kind = "box"
+
+    def be_pan(self):
+        """A pan: a round floor, and a handle that reaches far beyond it."""
+        level = ground(self.points, bins=12)
+        flat = self.points[abs(self.points[:, 2] - level) < 0.006][:, :2]
+        low, high = np.percentile(flat, [1, 99], axis=0)
+        centre, radius = (low + high) / 2, float((high - low).mean()) / 2
+        handle = self.points[np.linalg.norm(self.points[:, :2] - centre, axis=1) > 1.3 * radius]
+        if len(handle) < 40:
+            return False
+        self.kind, self.centre, self.radius, self.handle = "pan", centre, radius, handle
+        return True
 
     def be_plate(self):
         """A plate, also one that the picture's edge cuts off: its rim is a circle."""
@@ -115,9 +147,11 @@ def shrunk(mask):
     return inner if inner.sum() >= 60 else mask
 
 
-def find_all(words, camera="agentview"):
+def find_all(words, camera="agentview", show=False):
     """The things that words describe, the likeliest first; and why there are none."""
     seen = robo.segment(words, camera=camera, resolution=SIZE, top_k=6)
+    if show and seen.overlay_artifact:
+        display(robo.artifact(seen.overlay_artifact), words)
     if not seen.found:
         return [], seen.error or "nothing like it"
     world = robo.world_map(camera, resolution=SIZE)
@@ -131,9 +165,13 @@ def find_all(words, camera="agentview"):
     return things_seen, None if things_seen else "too little of it is seen"
 
 
-def look(name, words, camera="agentview"):
-    """Finds a thing and keeps it under a name."""
-    found, why = find_all(words, camera)
+def look(name, words, alone=False):
+    """Finds a thing, shows what was found and keeps it under a name.
+
+    alone takes it only when there is no second one that the words fit."""
+    found, why = find_all(words, show=True)
+    if alone and len(found) > 1:
+        found, why = [], f"there are {len(found)} of them"
     if not found:
         told(found=False, words=words, why=why)
         return
@@ -143,6 +181,7 @@ def look(name, words, camera="agentview"):
 
 def look_again(name, words):
     """Finds the thing kept under a name where it is now: the nearest of its kind."""
+    clear_view()
     found, why = find_all(words)
     if not found:
         told(found=False, words=words, why=why)

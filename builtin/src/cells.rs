@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn measurements_are_the_lines_that_are_json() {
-        let found = Measured::all("moving\n{\"held\": true, \"opening\": 0.01}\n{\"done\": false}\n");
+        let found =
+            Measured::all("moving\n{\"held\": true, \"opening\": 0.01}\n{\"done\": false}\n");
         assert_eq!(found.len(), 2);
         assert!(found[0].is("held") && !found[1].is("done") && !found[1].is("held"));
         assert_eq!(found[0].number("opening"), Some(0.01));

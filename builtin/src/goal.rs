@@ -6,9 +6,17 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Pick up the object and put it down in this relation to the place.
-    Place { object: Phrase, relation: Relation, place: Phrase },
+    Place {
+        object: Phrase,
+        relation: Relation,
+        place: Phrase,
+    },
     /// Bring the object there along the table.
-    Push { object: Phrase, relation: Relation, place: Phrase },
+    Push {
+        object: Phrase,
+        relation: Relation,
+        place: Phrase,
+    },
     Open(Phrase),
     Close(Phrase),
     TurnOn(Phrase),

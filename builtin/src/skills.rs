@@ -16,9 +16,13 @@ impl Step {
     }
 }
 
-/// Finds a thing and keeps it under a name.
-pub fn look(name: &str, words: &str) -> Step {
-    Step::new(format!("look({}, {})", quoted(name), quoted(words)), format!("find the {words}"))
+/// Finds a thing and keeps it under a name; `alone` only when it is the only one.
+pub fn look(name: &str, words: &str, alone: bool) -> Step {
+    let alone = if alone { ", alone=True" } else { "" };
+    Step::new(
+        format!("look({}, {}{alone})", quoted(name), quoted(words)),
+        format!("find the {words}"),
+    )
 }
 
 /// Finds a thing that was seen before where it is now.
@@ -43,17 +47,24 @@ pub fn pick(name: &str, object: &Phrase, attempt: usize) -> Step {
     Step::new(format!("pick({}, {attempt})", quoted(name)), format!("take the {}", object.name))
 }
 
-pub fn put(place_name: &str, object: &Phrase, relation: Relation, place: &Phrase) -> Step {
+/// `share` is -1 or 1 for the first and the second of two that go to the same place.
+pub fn put(
+    place_name: &str,
+    object: &Phrase,
+    relation: Relation,
+    place: &Phrase,
+    share: i8,
+) -> Step {
+    let share = if share == 0 { String::new() } else { format!(", share={share}") };
     Step::new(
-        format!("put({}, {})", quoted(place_name), quoted(&relation.to_string())),
+        format!("put({}, {}{share})", quoted(place_name), quoted(&relation.to_string())),
         format!("put the {} {relation} the {}", object.name, place.bare()),
     )
 }
 
 /// Looks whether a thing came to be where it should be.
 pub fn check(name: &str, object: &Phrase, place_name: &str, relation: Relation) -> Step {
-    let [name, words, place] =
-        [name, &object.bare().to_string(), place_name].map(quoted);
+    let [name, words, place] = [name, &object.bare().to_string(), place_name].map(quoted);
     Step::new(
         format!("check({name}, {words}, {place}, {})", quoted(&relation.to_string())),
         format!("see where the {} is", object.name),
@@ -72,11 +83,6 @@ pub fn close_drawer(cabinet: &str, level: Level) -> Step {
         format!("close_drawer({}, {})", quoted(cabinet), quoted(&level.to_string())),
         format!("close the {level} drawer"),
     )
-}
-
-pub fn door(what: &str, open: bool) -> Step {
-    let verb = if open { "open" } else { "close" };
-    Step::new(format!("{verb}_door({})", quoted(what)), format!("{verb} the {what}"))
 }
 
 pub fn turn_knob(what: &str, on: bool) -> Step {

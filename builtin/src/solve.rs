@@ -52,11 +52,11 @@ pub fn solve<W: World>(instruction: &str, world: &mut W) -> Result<Ending, W::Ov
         Ok(goals) => goals,
         Err(error) => return Ok(Ending::GaveUp(format!("I do not understand: {error}"))),
     };
-    let mut mind = Mind { world, seen: BTreeSet::new() };
+    let goals: Vec<Goal> = goals.into_iter().flat_map(each).collect();
+    let mut mind = Mind { world, shares: shares(&goals), seen: BTreeSet::new() };
     if let Some(error) = mind.world.run(HELPERS, "helpers for the cells to come")?.error {
         return Ok(Ending::GaveUp(format!("the helpers failed: {error}")));
     }
-    let goals: Vec<Goal> = goals.into_iter().flat_map(each).collect();
     let mut todo: Vec<usize> = (0..goals.len()).collect();
     let mut open = Vec::new();
     for round in 0..ROUNDS {
@@ -90,6 +90,23 @@ fn each(goal: Goal) -> Vec<Goal> {
     vec![goal; count]
 }
 
+/// Two things that are put on the same place share it.
+fn shares(goals: &[Goal]) -> Vec<i8> {
+    let place = |goal: &Goal| match goal {
+        Goal::Place { relation: Relation::On, place, .. } => Some(place.to_string()),
+        _ => None,
+    };
+    let places: Vec<_> = goals.iter().map(place).collect();
+    let side = |number: usize| {
+        let same = |other: &Option<String>| other.is_some() && *other == places[number];
+        if places.iter().filter(|other| same(other)).count() < 2 {
+            return 0;
+        }
+        if places[..number].iter().any(|other| same(other)) { 1 } else { -1 }
+    };
+    (0..goals.len()).map(side).collect()
+}
+
 /// Why a goal was not reached.
 struct Stuck(String);
 
@@ -97,6 +114,8 @@ type Reached<W> = Result<Result<(), Stuck>, <W as World>::Over>;
 
 struct Mind<'a, W> {
     world: &'a mut W,
+    /// For each goal, which side of its place it takes; 0 is the middle.
+    shares: Vec<i8>,
     /// Names of things that were found once.
     seen: BTreeSet<String>,
 }
@@ -122,6 +141,9 @@ impl<W: World> Mind<'_, W> {
         place: &Phrase,
         round: usize,
     ) -> Reached<W> {
+        if place.name == "microwave" && relation == Relation::In {
+            return Ok(Err(no_skill(place)));
+        }
         let object = one_of_several(object, relation, place);
         let (name, place_name) = (format!("object {number}"), format!("place {number}"));
         let mut why = String::new();
@@ -136,7 +158,13 @@ impl<W: World> Mind<'_, W> {
                 why = taken.text("why").unwrap_or("the fingers closed on nothing").to_owned();
                 continue;
             }
-            let down = self.step(&skills::put(&place_name, &object, relation, place))?;
+            let down = self.step(&skills::put(
+                &place_name,
+                &object,
+                relation,
+                place,
+                self.shares[number],
+            ))?;
             if !down.is("kept") {
                 "it was lost on the way".clone_into(&mut why);
                 continue;
@@ -157,8 +185,8 @@ impl<W: World> Mind<'_, W> {
             return Ok(if seen.is("found") { Ok(()) } else { Err(unseen(what, &seen)) });
         }
         let mut last = Measured::default();
-        for words in wordings(what) {
-            last = self.step(&skills::look(name, &words))?;
+        for (words, alone) in wordings(what) {
+            last = self.step(&skills::look(name, &words, alone))?;
             if last.is("found") {
                 self.seen.insert(name.to_owned());
                 return Ok(Ok(()));
@@ -181,19 +209,17 @@ impl<W: World> Mind<'_, W> {
     }
 
     fn open(&mut self, what: &Phrase) -> Reached<W> {
-        let step = match what.part {
-            Some(Part::Drawer(level)) => skills::open_drawer(&what.name, level),
-            _ => skills::door(&what.name, true),
-        };
-        self.moved(&step, 0.12)
+        match what.part {
+            Some(Part::Drawer(level)) => self.moved(&skills::open_drawer(&what.name, level), 0.12),
+            _ => Ok(Err(no_skill(what))),
+        }
     }
 
     fn close(&mut self, what: &Phrase) -> Reached<W> {
-        let step = match what.part {
-            Some(Part::Drawer(level)) => skills::close_drawer(&what.name, level),
-            _ => skills::door(&what.name, false),
-        };
-        self.moved(&step, 0.02)
+        match what.part {
+            Some(Part::Drawer(level)) => self.moved(&skills::close_drawer(&what.name, level), 0.02),
+            _ => Ok(Err(no_skill(what))),
+        }
     }
 
     fn turn(&mut self, what: &Phrase, on: bool) -> Reached<W> {
@@ -232,6 +258,10 @@ impl<W: World> Mind<'_, W> {
     }
 }
 
+fn no_skill(what: &Phrase) -> Stuck {
+    Stuck(format!("I have no skill for the inside or the door of a {what}"))
+}
+
 fn unseen(what: &Phrase, seen: &Measured) -> Stuck {
     Stuck(match seen.text("why") {
         Some(why) => format!("I see no {what}: {why}"),
@@ -248,12 +278,15 @@ fn one_of_several(object: &Phrase, relation: Relation, place: &Phrase) -> Phrase
     Phrase { place: Some(place), ..object.clone() }
 }
 
-/// Ways to say it, the fullest first.
-fn wordings(phrase: &Phrase) -> Vec<String> {
-    let mut ways = vec![phrase.to_string()];
-    let bare = phrase.bare().to_string();
-    if bare != ways[0] {
-        ways.push(bare);
+/// Ways to say it, the fullest first; the vaguest only fits what is there but once.
+fn wordings(phrase: &Phrase) -> Vec<(String, bool)> {
+    let bare = phrase.bare();
+    let mut ways = vec![(phrase.to_string(), false), (bare.to_string(), true)];
+    if let Some((_, noun)) = bare.name.rsplit_once(' ')
+        && bare.part.is_none()
+    {
+        ways.push((noun.to_owned(), true));
     }
+    ways.dedup_by(|a, b| a.0 == b.0);
     ways
 }
