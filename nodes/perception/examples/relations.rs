@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use eyre::{Result, bail, eyre};
 use libero::bddl::Predicate;
 use libero::data::Data;
+use libero::gl::Quality;
 use libero::render::{Picture as Rendered, Renderer, Want};
 use libero::scene::Scene;
 use libero::sim::Simulator;

@@ -239,7 +239,8 @@ impl Side {
 /// One thing with all that is said about it.
 fn thing(words: &[&str], depth: usize) -> Query {
     // "The inside of the microwave" is a thing.
-    let first = usize::from(words.first() == Some(&"inside"));
+    let articles = words.len() - without_determiners(words).len();
+    let first = articles + usize::from(words.get(articles) == Some(&"inside"));
     let cut = (first..words.len()).find(|&at| clause(&words[at..]).is_some());
     let cut = cut.unwrap_or(words.len());
     let mut query = noun_phrase(&words[..cut]);

@@ -9,6 +9,8 @@ const TOUCH: f64 = 0.05;
 const OVERHANG: f64 = 0.04;
 /// Less to one side is no side, metres.
 const ASIDE: f64 = 0.02;
+/// What is farther beside the line between two things is not between them, in its length.
+const BETWEEN: f64 = 0.4;
 /// What is higher is furniture, whose inside is below its top; a thing in a lower
 /// vessel may stick out, metres.
 const FURNITURE: f64 = 0.12;
@@ -84,7 +86,8 @@ pub(crate) fn words(kind: Kind) -> &'static str {
 /// Nearest by the gap between both; what stands on a thing is not next to it.
 fn next_to(thing: &Body, target: &Body) -> Fit {
     let gap = gap(thing, target);
-    let stacked = beyond(thing, target) == 0.0 && thing.low[2] > target.low[2] + ASIDE;
+    let higher = |of: fn(&Body) -> f64| of(thing) > of(target) + ASIDE;
+    let stacked = gap == 0.0 && higher(|body| body.low[2]) && higher(|body| body.center[2]);
     let cost = gap + 0.2 * distance(thing, target) + if stacked { 0.5 } else { 0.0 };
     Fit { cost, met: true, says: format!("{gap:.2} m away") }
 }
@@ -133,7 +136,7 @@ fn between(thing: &Body, [from, to]: [&Body; 2]) -> Fit {
     let outside = (-along).max(along - length).max(0.0);
     Fit {
         cost: aside + 2.0 * outside,
-        met: outside == 0.0 && aside < 0.6 * length,
+        met: outside == 0.0 && aside < BETWEEN * length,
         says: format!("at {:.0} % of the way, {aside:.2} m beside it", 100.0 * along / length),
     }
 }
@@ -285,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_on_a_thing_is_not_next_to_it() {
+        let ramekin = body([-0.2, 0.2, 0.9], 0.04, 0.04);
+        // Hidden but for a bit of its rim, as one sees it from the front.
+        let rim = Body { low: [-0.18, 0.17, 0.9], ..ramekin };
+        let on_it = body([-0.2, 0.2, 0.93], 0.06, 0.05);
+        let away = body([0.04, 0.04, 0.9], 0.06, 0.05);
+        for ramekin in [ramekin, rim] {
+            let cost = |thing: &Body| fit(Kind::NextTo, thing, &[ramekin]).cost;
+            assert!(cost(&away) < cost(&on_it));
+        }
+    }
+
+    #[test]
     fn between_is_along_the_line() {
         let [plate, ramekin] =
             [body([0.06, 0.2, 0.9], 0.08, 0.02), body([-0.2, 0.2, 0.9], 0.04, 0.04)];
@@ -292,6 +308,8 @@ mod tests {
         let behind = body([-0.35, 0.25, 0.9], 0.05, 0.05);
         assert!(fit(Kind::Between, &middle, &[plate, ramekin]).met);
         assert!(!fit(Kind::Between, &behind, &[plate, ramekin]).met);
+        let aside = body([-0.05, 0.05, 0.9], 0.05, 0.05);
+        assert!(!fit(Kind::Between, &aside, &[plate, ramekin]).met);
     }
 
     #[test]
