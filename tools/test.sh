@@ -17,7 +17,7 @@ run_tests() {
   if [[ ${1-} == --models ]]; then
     set_up_local_model
     cd "$ROOT" || return
-    RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python run_cargo test --package ruaflow-llm --test peers
+    RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python run_cargo test --package ruaflow-llm --test peers -- --ignored
     return
   fi
   if [[ ${1-} == --all ]]; then

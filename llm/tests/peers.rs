@@ -1,6 +1,6 @@
 //! A real model behind a server that is not ours: llama.cpp, as the PyPI packages
-//! of `requirements.txt` beside this file have it. Runs when `RUAFLOW_LOCAL_MODEL` names a
-//! Python that has them: `./rua test --models`.
+//! of `requirements.txt` beside this file have it. `./rua test --models` installs them
+//! and runs this with `RUAFLOW_LOCAL_MODEL`, a Python that has them.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead as _, BufReader};
@@ -19,11 +19,8 @@ struct Model {
 }
 
 impl Model {
-    fn start() -> Option<Self> {
-        let Some(python) = std::env::var_os("RUAFLOW_LOCAL_MODEL") else {
-            eprintln!("not run: RUAFLOW_LOCAL_MODEL is not set");
-            return None;
-        };
+    fn start() -> Self {
+        let python = std::env::var_os("RUAFLOW_LOCAL_MODEL").unwrap();
         let mut process = Command::new(python)
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local_model.py"))
             .stdin(Stdio::piped())
@@ -34,7 +31,7 @@ impl Model {
         let mut address = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
         let input = process.stdin.take();
-        Some(Model { process, input, url: format!("{}/v1", address.trim()) })
+        Model { process, input, url: format!("{}/v1", address.trim()) }
     }
 
     fn endpoint(&self, wire: Wire) -> Endpoint {
@@ -61,8 +58,9 @@ impl Watch for Seen {
 }
 
 #[test]
+#[ignore = "./rua test --models"]
 fn llama_cpp_streams_and_counts_on_all_three_wires() {
-    let Some(model) = Model::start() else { return };
+    let model = Model::start();
     for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic] {
         for stream in [true, false] {
             let mut endpoint = model.endpoint(wire);
@@ -83,8 +81,9 @@ fn llama_cpp_streams_and_counts_on_all_three_wires() {
 }
 
 #[test]
+#[ignore = "./rua test --models"]
 fn llama_cpp_says_when_a_conversation_is_too_long() {
-    let Some(model) = Model::start() else { return };
+    let model = Model::start();
     for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic] {
         let messages = [Message::user(vec![Part::text("word ".repeat(6000))])];
         let request = Request { system: "", messages: &messages, tools: &[], cache: false };
@@ -94,8 +93,9 @@ fn llama_cpp_says_when_a_conversation_is_too_long() {
 }
 
 #[test]
+#[ignore = "./rua test --models"]
 fn a_tiny_model_does_a_task_under_a_grammar() {
-    let Some(model) = Model::start() else { return };
+    let model = Model::start();
     let tool = |name: &str, about: &str, schema: Value| Tool {
         name: name.to_owned(),
         description: about.to_owned(),
