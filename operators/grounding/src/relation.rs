@@ -51,6 +51,9 @@ impl Fit {
             }
             Kind::On => on(thing, body),
             Kind::In => inside(thing, target),
+            Kind::From if matches!(target.part, Some(Part::Drawer(_) | Part::Compartment(_))) => {
+                inside(thing, target)
+            }
             Kind::From => {
                 let (on, inside) = (on(thing, body), inside(thing, target));
                 if (on.met, -on.cost) >= (inside.met, -inside.cost) { on } else { inside }
@@ -94,9 +97,12 @@ fn next_to(thing: &Body, target: &Body) -> Fit {
 
 fn on(thing: &Body, target: &Body) -> Fit {
     let (beyond, above) = (beyond(thing, target), thing.low[2] - target.high[2]);
+    // What is low may have a rim or a knob that stands higher than where things stand.
+    let height = target.extent()[2];
+    let deepest = if height > FURNITURE { TOUCH } else { TOUCH.max(height + TOUCH / 5.0) };
     Fit {
         cost: beyond + above.abs(),
-        met: beyond < OVERHANG && above.abs() < TOUCH,
+        met: beyond < OVERHANG && above < TOUCH && above > -deepest,
         says: format!("{} and its lowest point {above:+.2} m above it", over(beyond)),
     }
 }
@@ -281,6 +287,14 @@ mod tests {
             fit(Kind::NextTo, &beside, &[cabinet]).cost
                 < fit(Kind::NextTo, &on_top, &[cabinet]).cost
         );
+
+        // Its knob stands higher than the plate that the bowl is on.
+        let stove = body([-0.4, -0.1, 0.9], 0.14, 0.057);
+        assert!(fit(Kind::On, &body([-0.35, -0.1, 0.905], 0.05, 0.05), &[stove]).met);
+
+        let drawer = Target { body: cabinet, part: Some(Part::Drawer(Side::Top)) };
+        let from = |thing| Fit::of(Kind::From, thing, &[drawer]).unwrap();
+        assert!(from(&in_drawer).met && !from(&on_top).met);
 
         let vessel = body([0.0, 0.0, 0.9], 0.06, 0.05);
         let sticks_out = body([0.0, 0.0, 0.91], 0.03, 0.09);
