@@ -81,11 +81,12 @@ def tilted(front, by):
 
 def upright(height):
     """Up and back to a hand that points straight down."""
+    rise(height, robo.OPEN)
     if robo.done:
         return
-    rise(height, robo.OPEN)
-    robo.rotate_pitch(target_pitch=0.0, gripper=robo.OPEN)
+    robo.rotate_pitch(target_pitch=0.0, gripper=robo.OPEN, max_steps=60, step_clip=0.06)
     turn_wrist(0.0, robo.OPEN)
+    level_hand(robo.OPEN)
 
 
 def open_drawer(words, level, tilt=1.05, pull=0.22, press=0.015):

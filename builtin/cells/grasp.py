@@ -120,6 +120,7 @@ def pick(name, attempt=0):
     start = robo.state().eef_pos
     over = tallest(np.vstack([thing.around, thing.points]), start, (x, y), 0.12)
     rise(over + 0.06, robo.OPEN)
+    level_hand(robo.OPEN)
     turn_wrist(yaw, robo.OPEN)
     go([x, y, max(z + 0.08, over + 0.04)], robo.OPEN)
     turn_wrist(yaw, robo.OPEN)

@@ -51,6 +51,15 @@ def turn_wrist(yaw, gripper):
         robo.rotate_wrist(target_yaw=yaw, gripper=gripper, max_steps=60, tol=0.012, step_clip=0.05)
 
 
+def level_hand(gripper):
+    """Takes out what tilt about the x axis is left."""
+    for _ in range(2):
+        if abs(robo.state().eef_pitch) > 0.04 and not robo.done:
+            robo.rotate_pitch(
+                target_pitch=0.0, gripper=gripper, max_steps=30, tol=0.01, step_clip=0.03
+            )
+
+
 def ground(points, bins=200):
     """Height of the surface that most is seen of."""
     z = points[:, 2]
