@@ -20,6 +20,11 @@ print("floor" if abs(p.world_xyz[2]) < 1.0 else p.world_xyz)
 r = robo.region_center((200, 280), (280, 360))
 print("points", r.n_valid > 8)
 robo.show(size=(160, 120), crop=(20, 30, 60, 110))
+print("png", len(robo.artifact("front.png")) > 100)
+try:
+    robo.segment("the ball")
+except ToolError as error:
+    print(error.tool, "perception is off" in str(error))
 # %% move
 home = robo.state().eef_pos
 up = robo.move_to([home[0], home[1], home[2] + 0.1])
@@ -47,7 +52,8 @@ fn the_template_robot_can_be_looked_at() {
     let cells = records.rows::<CellResult>(0);
     assert_eq!(
         cells[0].stdout,
-        "front 320 240\n(480, 640, 3) uint8 (48, 64, 3) float32\nfloor\npoints True\n",
+        "front 320 240\n(480, 640, 3) uint8 (48, 64, 3) float32\nfloor\npoints True\n\
+         png True\nsegment True\n",
         "{}",
         cells[0].error
     );
