@@ -129,6 +129,8 @@ def main():
         f"{SETUP}{TIMER}\n_result = json.dumps([measure(code, {runs}) for code in {codes!r}])\n"
     )
 
+    # One core for either: OpenBLAS would take all there are.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     scope = {}
     exec(script, scope)
     theirs = json.loads(scope["_result"])
