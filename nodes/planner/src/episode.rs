@@ -390,7 +390,8 @@ impl Episode {
         for (number, picture) in cell.into_iter().flat_map(|cell| cell.images.iter().enumerate()) {
             let index = cell.map_or(0, |cell| cell.index);
             let file = picture_file(index, number, &picture.name);
-            self.pictures.insert(ruaflow_record::hash(&picture.png.0), file);
+            // The first of several that are the same stands for all.
+            self.pictures.entry(ruaflow_record::hash(&picture.png.0)).or_insert(file);
         }
         if let Err(Over { why: Why::Budget(limit), .. }) = &result {
             self.note_spent(*limit);

@@ -3,22 +3,28 @@
 //!
 //!     ./rua cargo run --release -p planner --example lean -- [EPISODES]
 //!
-//! The replies are scripted; the robot, the prompts, the answers and the pictures are
-//! those of a real run. Text is counted by `o200k_base`, a picture by the provider's
+//! The model's replies are scripted, and the robot's answers are those on record; the
+//! model loop, the prompts, the cells and what an agent reads of them are real. Text is counted by `o200k_base`, a picture by the provider's
 //! published rule. Input is the sum over all requests, as a provider bills it; what a
 //! request shares with the one before is billed as cached.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+mod robot;
 
-use eyre::{Context as _, Result, bail, eyre};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eyre::{Context as _, Result, eyre};
+use planner::{Backend as _, Control, Ending, Episode, Model, Setting};
 use ruaflow_llm::testing::{Play, Server};
-use ruaflow_llm::{Prices, Usage, image_tokens};
-use ruaflow_prompt::tokens;
-use ruaflow_record::{CallRecord, PartRecord, RunDir, TurnLine, TurnRecord, read_turns};
-use ruaflow_robots::{Default, RobotApi};
+use ruaflow_llm::{Endpoint, Prices, Usage, Wire, image_tokens};
+use ruaflow_prompt::{Arm, Budgets, Rules, tokens};
+use ruaflow_record::{CallRecord, PartRecord, TurnLine, TurnRecord, read_turns};
+use ruaflow_robots::{Default, Feedback, Images, RobotApi};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use self::robot::{Far, Recorded};
 
 const EPISODES: &str = "tests/reference/episodes.jsonl";
 const POLICY: &str = "take_and_put.py";
@@ -33,50 +39,42 @@ const REFERENCE_PROMPT: u64 = 497 + 4351 + 1450;
 /// A way of acting, with what is shown.
 struct Way {
     name: &'static str,
-    arm: &'static str,
-    feedback: &'static str,
-    images: &'static str,
+    arm: Arm,
+    feedback: Feedback,
+    images: Images,
     /// Counts the reference's prompt in place of ours.
     as_reference: bool,
 }
 
+const fn ours(name: &'static str, arm: Arm, images: Images) -> Way {
+    Way { name, arm, feedback: Feedback::Pure, images, as_reference: false }
+}
+
 const WAYS: [Way; 4] = [
+    ours("`cells`, the default", Arm::Cells, Images::OnDemand),
+    ours("`program`", Arm::Program, Images::OnDemand),
+    ours("`tools`", Arm::Tools, Images::OnMotion),
     Way {
-        name: "cells (default)",
-        arm: "cells",
-        feedback: "pure",
-        images: "on-demand",
-        as_reference: false,
-    },
-    Way {
-        name: "program",
-        arm: "program",
-        feedback: "pure",
-        images: "on-demand",
-        as_reference: false,
-    },
-    Way { name: "tools", arm: "tools", feedback: "pure", images: "on-motion", as_reference: false },
-    Way {
-        name: "cells, the reference's protocol",
-        arm: "cells",
-        feedback: "rich",
-        images: "on-motion",
+        name: "`cells` by the reference's protocol",
+        arm: Arm::Cells,
+        feedback: Feedback::Rich,
+        images: Images::OnMotion,
         as_reference: true,
     },
 ];
 
 /// An episode that was recorded.
 #[derive(Deserialize)]
-struct Recorded {
+struct Episodes {
     policy: String,
     suite: String,
     task: u32,
-    seed: u64,
     solved: bool,
-    calls: Vec<Move>,
+    calls: Vec<Recorded>,
 }
 
-#[derive(Clone, Deserialize)]
+/// A call that the model makes.
+#[derive(Clone)]
 struct Move {
     method: String,
     arguments: String,
@@ -99,22 +97,20 @@ fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let wanted = std::env::args().nth(1).map_or(Ok(10), |count| count.parse())?;
     let text = std::fs::read_to_string(root.join(EPISODES)).wrap_err(EPISODES)?;
-    let episodes: Vec<Recorded> = text
+    let episodes: Vec<Episodes> = text
         .lines()
-        .filter_map(|line| serde_json::from_str::<Recorded>(line).ok())
+        .filter_map(|line| serde_json::from_str::<Episodes>(line).ok())
         .filter(|episode| episode.policy.ends_with(POLICY))
         .take(wanted)
         .collect();
-    let folder = tempfile::tempdir()?;
     println!(
         "| way of acting | solved | tool calls | replies | pictures | input tokens | of it cached | output | dollars |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for (number, way) in WAYS.iter().enumerate() {
+    for way in &WAYS {
         let mut costs = Vec::new();
-        for (index, episode) in episodes.iter().enumerate() {
-            let out = folder.path().join(format!("{number}-{index}"));
-            let cost = play(&root, way, episode, &out)
+        for episode in &episodes {
+            let cost = play(&root, way, episode)
                 .wrap_err_with(|| format!("{} {} by {}", episode.suite, episode.task, way.name))?;
             if cost.solved != episode.solved {
                 eprintln!(
@@ -146,25 +142,42 @@ fn row(name: &str, costs: &[Cost]) -> String {
     )
 }
 
-fn play(root: &Path, way: &Way, episode: &Recorded, out: &PathBuf) -> Result<Cost> {
+fn play(root: &Path, way: &Way, recorded: &Episodes) -> Result<Cost> {
     let api = ruaflow_robots::find("libero")?;
-    let server = Server::start(script(api, way, &episode.calls)?)?;
-    let ended = Command::new(root.join("bin/rua"))
-        .args(["play", "--robot", "libero", "--planner", "openai", "--model", MODEL])
-        .args(["--base-url", &server.url(), "--arm", way.arm])
-        .args(["--feedback", way.feedback, "--images", way.images, "--pictures", "off"])
-        .args(["--suite", &episode.suite, "--task", &episode.task.to_string()])
-        .args(["--seed", &episode.seed.to_string(), "--out"])
-        .arg(out)
-        .stdin(Stdio::null())
-        .output()?;
-    if !ended.status.success() {
-        bail!("{}", String::from_utf8_lossy(&ended.stderr).trim());
-    }
-    let dir = RunDir::open(out)?;
-    let mut cost = count(&dir, way)?;
-    cost.solved = dir.result()?.environment_success;
+    let moves: Vec<Move> = recorded
+        .calls
+        .iter()
+        .map(|call| Move { method: call.method.clone(), arguments: call.arguments.clone() })
+        .collect();
+    let server = Server::start(script(api, way, &moves)?)?;
+    let program = root.join("bin/cell-runner");
+    let robot = Far::start(&program, way.feedback, way.images, &recorded.calls);
+    let folder = tempfile::tempdir()?;
+    let setting = Setting {
+        number: 0,
+        dir: folder.path().join("episodes/000"),
+        card: robot::card(),
+        rules: Arc::new(rules(way)),
+        control: Control::default(),
+    };
+    let mut episode = Episode::new(setting, Box::new(robot)).map_err(|error| eyre!(error))?;
+    let mut model = Model::new(Endpoint::new(Wire::Chat, &server.url(), MODEL), Prices::shipped());
+    let ending = model.play(&mut episode).map_err(|error| eyre!(error))?;
+    let mut cost = count(folder.path(), way)?;
+    cost.solved = ending == Ending::Over;
     Ok(cost)
+}
+
+fn rules(way: &Way) -> Rules {
+    Rules {
+        arm: way.arm,
+        feedback: way.feedback,
+        images: way.images,
+        cell_timeout: Some(Duration::from_secs(120)),
+        budgets: Budgets { time: Some(Duration::from_secs(1200)), ..Budgets::default() },
+        show_budgets: true,
+        ..Rules::default()
+    }
 }
 
 /// The replies that make the recorded moves: look, take, put.
@@ -181,24 +194,21 @@ fn script(api: &RobotApi, way: &Way, moves: &[Move]) -> Result<Vec<Play>> {
         method: "show".to_owned(),
         arguments: json!({ "camera": camera }).to_string(),
     };
-    // Where pictures come by themselves nobody asks for them.
-    let looks = way.images == "on-demand";
-    let asked = |camera| if looks { vec![show(camera)] } else { Vec::new() };
     let groups: [(&str, Vec<Move>); 4] = [
-        ("look at the scene", asked("agentview")),
+        ("look at the scene", vec![show("agentview")]),
         ("measure where it is and where it goes", measures.iter().map(measure).collect()),
-        ("take it", [take, &[state.clone()], &asked("wrist")].concat()),
+        ("take it", [take, &[state.clone(), show("wrist")]].concat()),
         ("put it down", [put, &[state]].concat()),
     ];
-    let groups = groups.into_iter().filter(|(_, moves)| !moves.is_empty());
+    let groups = groups.into_iter();
     let finish =
         || Play::call("finish", json!({ "status": "success", "summary": "It is in its place." }));
     let mut script: Vec<Play> = match way.arm {
-        "tools" => groups
+        Arm::Tools => groups
             .flat_map(|(_, moves)| moves)
             .map(|one| Ok(Play::call(&one.method, Value::Object(given(api, &one)?))))
             .collect::<Result<_>>()?,
-        "program" => {
+        Arm::Program => {
             let (looking, acting): (Vec<_>, Vec<_>) = groups
                 .partition(|(title, _)| !title.starts_with("take") && !title.starts_with("put"));
             let program = |groups: Vec<(&str, Vec<Move>)>| -> Result<Play> {
@@ -255,8 +265,8 @@ fn given(api: &RobotApi, one: &Move) -> Result<Map<String, Value>> {
 }
 
 /// Counts what every request of a run sent.
-fn count(dir: &RunDir, way: &Way) -> Result<Cost> {
-    let lines = read_turns(&dir.episode_dir(0))?;
+fn count(run: &Path, way: &Way) -> Result<Cost> {
+    let lines = read_turns(&run.join("episodes/000"))?;
     let calls: Vec<&CallRecord> = lines
         .iter()
         .filter_map(|line| if let TurnLine::Call(call) = line { Some(&**call) } else { None })
@@ -268,23 +278,26 @@ fn count(dir: &RunDir, way: &Way) -> Result<Cost> {
     let mut cost = Cost { replies: turns.len() as u64, ..Cost::default() };
     cost.calls = calls.iter().filter(|call| call.tool != "finish").count() as u64;
     let prices = Prices::shipped();
-    // What all requests so far have sent and got back, and the requests before the last one.
-    let (mut talk, mut before) = (0, 0);
+    // Tokens and pictures of each message of a request, and the input of the one before.
+    let mut talk: Vec<(u64, u64)> = Vec::new();
+    let mut before = 0;
     for turn in &turns {
         let kept = |name: &Option<String>| -> Result<u64> {
             let Some(name) = name else { return Ok(0) };
-            Ok(tokens(&std::fs::read_to_string(dir.prompts_dir().join(name))?) as u64)
+            Ok(tokens(&std::fs::read_to_string(run.join("prompts").join(name))?) as u64)
         };
         let system = if way.as_reference { REFERENCE_PROMPT } else { kept(&turn.system)? };
+        talk.truncate(turn.sent_from);
         for message in &turn.sent {
-            talk += PER_MESSAGE;
+            let mut sum = (PER_MESSAGE, 0);
             for part in &message.parts {
                 let (text, pictures) = size(part, &calls, &turns)?;
-                talk += text;
-                cost.pictures += pictures;
+                sum = (sum.0 + text, sum.1 + pictures);
             }
+            talk.push(sum);
         }
-        let input = system + kept(&turn.tools)? + talk;
+        cost.pictures = talk.iter().map(|message| message.1).sum();
+        let input = system + kept(&turn.tools)? + talk.iter().map(|message| message.0).sum::<u64>();
         let output: u64 = turn.reply.iter().map(words).sum();
         let usage = Usage { input, cached: before, output, ..Usage::default() };
         cost.input += input;
