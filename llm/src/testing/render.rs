@@ -226,7 +226,7 @@ impl Line<'_> {
     fn responses_events(&self) -> Events {
         let mut events = Vec::new();
         let mut send = |name: &'static str, fields: Value| {
-            let mut event = json!({"type": name});
+            let mut event = json!({"type": name, "sequence_number": events.len()});
             if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
                 event.extend(fields);
             }
@@ -236,20 +236,67 @@ impl Line<'_> {
         send("response.created", json!({"response": started}));
         let items = self.items();
         for (index, item) in items.iter().enumerate() {
-            send(
-                "response.output_item.added",
-                json!({"output_index": index, "item": {"type": item["type"]}}),
-            );
-            let (name, text) = match item["type"].as_str() {
-                Some("message") => ("response.output_text.delta", self.play.text.as_str()),
-                Some("function_call") => (
-                    "response.function_call_arguments.delta",
-                    item["arguments"].as_str().unwrap_or_default(),
+            let mut added = item.clone();
+            let id = &item["id"];
+            match item["type"].as_str() {
+                Some("message") => {
+                    added["status"] = "in_progress".into();
+                    added["content"] = json!([]);
+                    send(
+                        "response.output_item.added",
+                        json!({"output_index": index, "item": added}),
+                    );
+                    let part = &item["content"][0];
+                    let is_refusal = part["type"] == "refusal";
+                    let (field, delta, done) = if is_refusal {
+                        ("refusal", "response.refusal.delta", "response.refusal.done")
+                    } else {
+                        ("text", "response.output_text.delta", "response.output_text.done")
+                    };
+                    let mut empty = part.clone();
+                    empty[field] = "".into();
+                    send(
+                        "response.content_part.added",
+                        json!({"item_id": id, "output_index": index, "content_index": 0, "part": empty}),
+                    );
+                    for piece in pieces(&self.play.text) {
+                        send(
+                            delta,
+                            json!({"item_id": id, "output_index": index, "content_index": 0, "delta": piece, "logprobs": []}),
+                        );
+                    }
+                    send(
+                        done,
+                        json!({"item_id": id, "output_index": index, "content_index": 0, field: self.play.text, "logprobs": []}),
+                    );
+                    send(
+                        "response.content_part.done",
+                        json!({"item_id": id, "output_index": index, "content_index": 0, "part": part}),
+                    );
+                }
+                Some("function_call") => {
+                    added["status"] = "in_progress".into();
+                    added["arguments"] = "".into();
+                    send(
+                        "response.output_item.added",
+                        json!({"output_index": index, "item": added}),
+                    );
+                    let arguments = &item["arguments"];
+                    for piece in pieces(arguments.as_str().unwrap_or_default()) {
+                        send(
+                            "response.function_call_arguments.delta",
+                            json!({"item_id": id, "output_index": index, "delta": piece}),
+                        );
+                    }
+                    send(
+                        "response.function_call_arguments.done",
+                        json!({"item_id": id, "output_index": index, "name": item["name"], "arguments": arguments}),
+                    );
+                }
+                _ => send(
+                    "response.output_item.added",
+                    json!({"output_index": index, "item": added}),
                 ),
-                _ => ("response.reasoning_summary_text.delta", self.play.thought.as_str()),
-            };
-            for piece in pieces(text) {
-                send(name, json!({"output_index": index, "delta": piece}));
             }
             send("response.output_item.done", json!({"output_index": index, "item": item}));
         }
