@@ -115,10 +115,12 @@ impl OscPose {
         let inverse = linalg::inverse(&now.inertia).unwrap_or_else(SMatrix::zeros);
         let mobility = gemm(&gemm(jacobian, &inverse), &jacobian.transpose());
         let inertia_full = linalg::pseudo_inverse(&mobility);
-        let inertia_linear =
-            linalg::pseudo_inverse(&mobility.fixed_view::<3, 3>(0, 0).into_owned());
-        let inertia_angular =
-            linalg::pseudo_inverse(&mobility.fixed_view::<3, 3>(3, 3).into_owned());
+        // A loop, so that the code for both is there once and stays in the cache.
+        let mut inertia_of = [Matrix3::zeros(); 2];
+        for (inertia, at) in inertia_of.iter_mut().zip([0, 3]) {
+            *inertia = linalg::pseudo_inverse(&mobility.fixed_view::<3, 3>(at, at).into_owned());
+        }
+        let [inertia_linear, inertia_angular] = inertia_of;
 
         let mut wrench = [0.0; 6];
         let (linear, angular) = wrench.split_at_mut(3);
