@@ -217,8 +217,15 @@ impl ServerHandler for Visit {
         };
         let gone = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get());
         let gone = gone.map(|Gone(token)| token.clone());
-        let unwanted: Vec<CancellationToken> = [context.ct].into_iter().chain(gone).collect();
+        let unwanted: Vec<CancellationToken> =
+            [context.ct].into_iter().chain(gone.clone()).collect();
         let answer = self.desk.execute(call, &unwanted).await;
+        if let Some(Held { key, .. }) = &held
+            && gone.is_some_and(|gone| gone.is_cancelled())
+        {
+            // Who leaves in mid-call has not said so.
+            self.desk.lease().leave(key);
+        }
         drop(held);
         Ok(result(answer).into())
     }

@@ -295,8 +295,11 @@ fn the_call_of_a_client_that_vanishes_is_stopped() {
     stream.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
     wait_until("the call", || robot.at_once.load(Ordering::SeqCst) == 1);
+    let other = Client::new(&server, "other");
+    assert_eq!(other.call("move")["result"]["isError"], true, "it is held");
     drop(stream);
     wait_until("its end", || robot.at_once.load(Ordering::SeqCst) == 0);
+    wait_until("the robot to be free", || other.call("move")["result"]["isError"] == false);
 }
 
 #[test]
