@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 import vocabulary
 
 

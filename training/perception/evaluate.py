@@ -9,13 +9,12 @@ Instances, places and times are judged by the program that answers in a run:
 import argparse
 from pathlib import Path
 
-import torch
-from torch.nn import functional as F
-
 import text
+import torch
 import vocabulary
 from data import Pictures
 from model import Eyes
+from torch.nn import functional as F
 
 # Fewer pixels are not judged.
 LEAST = 30
@@ -25,8 +24,19 @@ PARTS = [
     *(f"{level} drawer of cabinet" for level in vocabulary.LEVELS),
     *(f"handle of {level} drawer" for level in vocabulary.LEVELS),
     *(f"{side} compartment of caddy" for side in vocabulary.SIDES),
-    "top of cabinet", "stove knob", "stove burner", "microwave door", "microwave handle", "top of microwave",
-    "inside of microwave", "top of shelf", "upper level of shelf", "lower level of shelf", "gripper", "robot", "table",
+    "top of cabinet",
+    "stove knob",
+    "stove burner",
+    "microwave door",
+    "microwave handle",
+    "top of microwave",
+    "inside of microwave",
+    "top of shelf",
+    "upper level of shelf",
+    "lower level of shelf",
+    "gripper",
+    "robot",
+    "table",
 ]
 
 
@@ -70,18 +80,31 @@ def main():
                 elif there[row] == 0 and may_be[row] == 0:
                     absent[row] += 1
                     alarms[row] += union[row] >= ALARM
-    print("| phrase | scene: n | overlap | over half % | wrist: n | overlap | over half % | false alarms % |")
+    print(
+        "| phrase | scene: n | overlap | over half % | wrist: n | overlap | over half % | false alarms % |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for row, phrase in enumerate(asked):
         cells = []
         for view in ("scene", "wrist"):
             found = torch.tensor(overlaps[view][row])
             some = len(found) > 0
-            cells.append(f"{len(found)} | " + (f"{found.median():.2f} | {100 * (found > 0.5).float().mean():.1f}" if some else "|"))
-        print(f"| {phrase.text} | {' | '.join(cells)} | {100 * alarms[row] / max(absent[row], 1):.1f} |")
+            cells.append(
+                f"{len(found)} | "
+                + (
+                    f"{found.median():.2f} | {100 * (found > 0.5).float().mean():.1f}"
+                    if some
+                    else "|"
+                )
+            )
+        print(
+            f"| {phrase.text} | {' | '.join(cells)} | {100 * alarms[row] / max(absent[row], 1):.1f} |"
+        )
     total = [overlap for view in overlaps.values() for row in view for overlap in row]
-    print(f"all: over half {100 * sum(x > 0.5 for x in total) / max(len(total), 1):.2f} % of {len(total)}, "
-          f"false alarms {100 * sum(alarms) / max(sum(absent), 1):.2f} % of {sum(absent)}")
+    print(
+        f"all: over half {100 * sum(x > 0.5 for x in total) / max(len(total), 1):.2f} % of {len(total)}, "
+        f"false alarms {100 * sum(alarms) / max(sum(absent), 1):.2f} % of {sum(absent)}"
+    )
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ A pixel shows what a phrase names when the product of their vectors and the thre
 import argparse
 from pathlib import Path
 
-import onnx
-import torch
-
 import text
+import torch
 import vocabulary
 from model import ExportedPicture, Eyes
+
+import onnx
 
 SIDE = 512
 
@@ -33,7 +33,9 @@ def halve(file: Path):
         values = onnx.numpy_helper.to_array(weight)
         name = weight.name
         weight.CopyFrom(onnx.numpy_helper.from_array(values.astype("float16"), name + "_half"))
-        casts.append(onnx.helper.make_node("Cast", [name + "_half"], [name], to=onnx.TensorProto.FLOAT))
+        casts.append(
+            onnx.helper.make_node("Cast", [name + "_half"], [name], to=onnx.TensorProto.FLOAT)
+        )
     nodes = [*casts, *graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
@@ -62,13 +64,23 @@ def main():
     arguments.folder.mkdir(parents=True, exist_ok=True)
     picture, phrase = arguments.folder / "picture.onnx", arguments.folder / "phrase.onnx"
     torch.onnx.export(
-        ExportedPicture(eyes.picture).eval(), (torch.zeros(SIDE, SIDE, 3, dtype=torch.uint8),), picture,
-        input_names=["image"], output_names=["vectors", "offsets"], opset_version=17, dynamo=False,
+        ExportedPicture(eyes.picture).eval(),
+        (torch.zeros(SIDE, SIDE, 3, dtype=torch.uint8),),
+        picture,
+        input_names=["image"],
+        output_names=["vectors", "offsets"],
+        opset_version=17,
+        dynamo=False,
     )
     torch.onnx.export(
-        eyes.phrase, (torch.ones(2, text.SLOTS, dtype=torch.int64),), phrase,
-        input_names=["features"], output_names=["vectors", "thresholds", "parts"], opset_version=17,
-        dynamic_axes={name: {0: "n"} for name in ["features", "vectors", "thresholds", "parts"]}, dynamo=False,
+        eyes.phrase,
+        (torch.ones(2, text.SLOTS, dtype=torch.int64),),
+        phrase,
+        input_names=["features"],
+        output_names=["vectors", "thresholds", "parts"],
+        opset_version=17,
+        dynamic_axes={name: {0: "n"} for name in ["features", "vectors", "thresholds", "parts"]},
+        dynamo=False,
     )
     (arguments.folder / "names.tsv").write_text("".join(f"{line}\n" for line in names()))
     for file in [picture, phrase]:

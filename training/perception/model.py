@@ -4,11 +4,12 @@ A pixel is what a phrase names when their vectors point the same way, so that on
 embedded, a question about it is one product.
 """
 
+import itertools
+
+import text
 import torch
 from torch import nn
 from torch.nn import functional as F
-
-import text
 
 DIMENSIONS = 48
 # Offsets are learned in units of this many label pixels.
@@ -49,7 +50,9 @@ class Surroundings(nn.Module):
     def __init__(self, channels):
         super().__init__()
         self.mix = nn.Sequential(
-            nn.Conv2d(channels, channels, 1), nn.ReLU(inplace=True), nn.Conv2d(channels, channels, 1)
+            nn.Conv2d(channels, channels, 1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(channels, channels, 1),
         )
 
     def forward(self, x):
@@ -78,10 +81,14 @@ class PictureNet(nn.Module):
         c = [max(8, int(width * channels) // 8 * 8) for channels in (24, 48, 96, 192, 256)]
         down = nn.ReLU
         self.stem = nn.Sequential(convolution(3, c[0], 3, 2), down(inplace=True))
-        self.fourth = nn.Sequential(convolution(c[0], c[1], 3, 2), down(inplace=True), *self.blocks(c[1], 2, 2))
+        self.fourth = nn.Sequential(
+            convolution(c[0], c[1], 3, 2), down(inplace=True), *self.blocks(c[1], 2, 2)
+        )
         self.eighth = nn.Sequential(convolution(c[1], c[2], 3, 2), *self.blocks(c[2], 4, 2))
         self.sixteenth = nn.Sequential(convolution(c[2], c[3], 3, 2), *self.blocks(c[3], 6, 3))
-        self.last = nn.Sequential(convolution(c[3], c[4], 3, 2), *self.blocks(c[4], 3, 3), Surroundings(c[4]))
+        self.last = nn.Sequential(
+            convolution(c[3], c[4], 3, 2), *self.blocks(c[4], 3, 3), Surroundings(c[4])
+        )
         self.to_sixteenth = Join(c[4], c[3], c[3], 1)
         self.to_eighth = Join(c[3], c[2], c[2], 1)
         self.to_fourth = Join(c[2], c[1], c[2], 2)
@@ -113,7 +120,10 @@ class PhraseNet(nn.Module):
         self.table = nn.Embedding(text.BUCKETS, size)
         nn.init.normal_(self.table.weight, std=0.1)
         self.mix = nn.Sequential(
-            nn.Linear(3 * size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+            nn.Linear(3 * size, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
             nn.Linear(hidden, DIMENSIONS + 2),
         )
         self.scale = nn.Parameter(torch.tensor(2.7))
@@ -124,7 +134,7 @@ class PhraseNet(nn.Module):
         rows = self.table(features) * there
         bounds = [0, text.WORDS, text.WORDS + text.PAIRS, text.SLOTS]
         means = []
-        for start, end in zip(bounds, bounds[1:]):
+        for start, end in itertools.pairwise(bounds):
             count = there[:, start:end].sum(1).clamp(min=1.0)
             means.append(rows[:, start:end].sum(1) / count)
         mixed = self.mix(torch.cat(means, 1) * 4.0)

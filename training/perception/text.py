@@ -1,9 +1,10 @@
 """A phrase as numbers: hashed words, pairs of words and triples of letters.
 
-`nodes/perception/src/builtin/text.rs` does the same in Rust; `cases.json` holds both to it.
+`nodes/perception/src/builtin/text.rs` does the same in Rust.
 """
 
 import functools
+import itertools
 
 STOP_WORDS = {"the", "a", "an", "of", "this", "that", "please", "some", "my"}
 BUCKETS = 8192
@@ -32,13 +33,17 @@ def normal(phrase: str) -> list[str]:
 def features(phrase: str) -> list[int]:
     """`SLOTS` numbers: words, then pairs, then triples, each filled up with 0."""
     words = normal(phrase)
-    pairs = [f"p:{left} {right}" for left, right in zip(words, words[1:])]
+    pairs = [f"p:{left} {right}" for left, right in itertools.pairwise(words)]
     triples = []
     for word in words:
         letters = f"#{word}#"
-        triples += [f"t:{letters[start:start + 3]}" for start in range(len(letters) - 2)]
+        triples += [f"t:{letters[start : start + 3]}" for start in range(len(letters) - 2)]
     slots = []
-    for found, room in [([f"w:{word}" for word in words], WORDS), (pairs, PAIRS), (triples, TRIPLES)]:
+    for found, room in [
+        ([f"w:{word}" for word in words], WORDS),
+        (pairs, PAIRS),
+        (triples, TRIPLES),
+    ]:
         numbers = [bucket(feature) for feature in found[:room]]
         slots += numbers + [0] * (room - len(numbers))
     return slots

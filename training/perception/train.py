@@ -11,13 +11,12 @@ import random
 import time
 from pathlib import Path
 
-import torch
-from torch.nn import functional as F
-
 import text
+import torch
 import vocabulary
 from data import Pictures
 from model import OFFSET_UNIT, Eyes
+from torch.nn import functional as F
 
 OUTSIDE = 255
 PIXELS = 3072
@@ -48,7 +47,9 @@ class Questions:
         strange = ASKED // 5
         rows = random.sample(range(len(self.phrases)), ASKED - strange)
         texts = [vary(self.phrases[row].text) for row in rows]
-        answers = torch.cat([self.answers[rows], self.answers.new_zeros(strange, len(vocabulary.KINDS))])
+        answers = torch.cat(
+            [self.answers[rows], self.answers.new_zeros(strange, len(vocabulary.KINDS))]
+        )
         parts = torch.cat([self.parts[rows], self.parts.new_zeros(strange)])
         texts += [self.stranger() for _ in range(strange)]
         features = torch.tensor([text.features(phrase) for phrase in texts], device=self.device)
@@ -61,7 +62,15 @@ class Questions:
             colours = vocabulary.STRANGE_COLOURS
             return f"{random.choice(colours)} {random.choice(vocabulary.COLOURED_NOUNS)}"
         if chance < 0.5:
-            colours = ["red", "black", "white", "yellow", "small", "wooden", *vocabulary.STRANGE_COLOURS]
+            colours = [
+                "red",
+                "black",
+                "white",
+                "yellow",
+                "small",
+                "wooden",
+                *vocabulary.STRANGE_COLOURS,
+            ]
             return f"{random.choice(colours)} {noun}"
         if chance < 0.6:
             return "".join(random.choices("abcdefghijklmnopqrstuvwxyz ", k=random.randint(3, 14)))
@@ -90,7 +99,9 @@ def augmented(color, kinds, things):
     scale, turn = torch.where(still, 1.0, scale), torch.where(still, 0.0, turn)
     shift = torch.where(still[:, None], 0.0, shift)
     cos, sin = torch.cos(turn) * scale, torch.sin(turn) * scale
-    affine = torch.stack([torch.stack([cos, -sin, shift[:, 0]], 1), torch.stack([sin, cos, shift[:, 1]], 1)], 1)
+    affine = torch.stack(
+        [torch.stack([cos, -sin, shift[:, 0]], 1), torch.stack([sin, cos, shift[:, 1]], 1)], 1
+    )
     grid = F.affine_grid(affine, picture.shape, align_corners=False)
     picture = F.grid_sample(picture, grid, padding_mode="zeros", align_corners=False)
     grid = F.affine_grid(affine, (n, 1, *kinds.shape[1:]), align_corners=False)
@@ -108,7 +119,9 @@ def augmented(color, kinds, things):
     picture = grey + (picture - grey) * each(0.15)
     gains = 1.0 + 0.05 * torch.randn(n, 3, 1, 1, device=device)
     picture = (picture - 0.5) * each(0.12) + 0.5 + 0.06 * torch.randn(n, 1, 1, 1, device=device)
-    picture = picture * gains + 0.015 * torch.rand(n, 1, 1, 1, device=device) * torch.randn_like(picture)
+    picture = picture * gains + 0.015 * torch.rand(n, 1, 1, 1, device=device) * torch.randn_like(
+        picture
+    )
     return picture.clamp(0, 1), kinds, things
 
 
@@ -142,7 +155,9 @@ class Losses:
         vectors, offsets = eyes.picture(picture.contiguous(memory_format=torch.channels_last))
         n = len(kinds)
         flat = kinds.reshape(n, -1)
-        counts = torch.zeros(n, 256, device=kinds.device).scatter_add(1, flat, torch.ones_like(flat, dtype=torch.float))
+        counts = torch.zeros(n, 256, device=kinds.device).scatter_add(
+            1, flat, torch.ones_like(flat, dtype=torch.float)
+        )
         weight = counts.clamp(min=1.0).pow(-0.6).gather(1, flat)
         weight = torch.where(flat == OUTSIDE, 0.0, weight)
         # The largest of weighted random keys: a draw without replacement.
@@ -166,7 +181,9 @@ class Losses:
         parting = F.binary_cross_entropy_with_logits(part, parts)
         moving = self.offsets(offsets.float(), kinds, things, counts)
         return asking + naming + 0.5 * parting + 2.0 * moving, {
-            "asking": asking, "naming": naming, "moving": moving,
+            "asking": asking,
+            "naming": naming,
+            "moving": moving,
             "right": (eyes.kinds(vectors * 8.0).argmax(1) == shown).float().mean(),
         }
 
@@ -199,7 +216,9 @@ def main():
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--width", type=float, default=1.0)
     parser.add_argument("--resume", type=Path)
-    parser.add_argument("--compile", action="store_true", help="a minute of waiting for faster steps")
+    parser.add_argument(
+        "--compile", action="store_true", help="a minute of waiting for faster steps"
+    )
     arguments = parser.parse_args()
     start = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -209,27 +228,40 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = True
 
     pictures = Pictures(arguments.pictures, device)
-    eyes = Eyes(len(vocabulary.KINDS), arguments.width).to(device, memory_format=torch.channels_last)
+    eyes = Eyes(len(vocabulary.KINDS), arguments.width).to(
+        device, memory_format=torch.channels_last
+    )
     if arguments.resume:
         eyes.load_state_dict(torch.load(arguments.resume, map_location=device)["eyes"])
-    print(f"{len(pictures)} pictures, {sum(p.numel() for p in eyes.parameters()):,} weights, "
-          f"ready after {time.monotonic() - start:.0f} s", flush=True)
+    print(
+        f"{len(pictures)} pictures, {sum(p.numel() for p in eyes.parameters()):,} weights, "
+        f"ready after {time.monotonic() - start:.0f} s",
+        flush=True,
+    )
     average = copy.deepcopy(eyes)
     if arguments.compile:
         eyes.picture.compile()
     slow, fast = (
         [x for x in net.state_dict().values() if x.is_floating_point()] for net in (average, eyes)
     )
-    optimizer = torch.optim.AdamW(eyes.parameters(), lr=arguments.rate, weight_decay=0.02, fused=device.type == "cuda")
+    optimizer = torch.optim.AdamW(
+        eyes.parameters(), lr=arguments.rate, weight_decay=0.02, fused=device.type == "cuda"
+    )
     losses = Losses(device)
     start, seconds, step = time.monotonic(), 60 * arguments.minutes, 0
     while (spent := (time.monotonic() - start) / seconds) < 1.0:
-        rate = arguments.rate * min(1.0, (step + 1) / 200) * (0.5 * (1 + torch.cos(torch.tensor(spent * torch.pi)))).item()
+        rate = (
+            arguments.rate
+            * min(1.0, (step + 1) / 200)
+            * (0.5 * (1 + torch.cos(torch.tensor(spent * torch.pi)))).item()
+        )
         for group in optimizer.param_groups:
             group["lr"] = rate
         some = torch.randint(len(pictures), (arguments.batch,), device=device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            loss, terms = losses(eyes, pictures.color[some], pictures.kinds[some], pictures.things[some])
+            loss, terms = losses(
+                eyes, pictures.color[some], pictures.kinds[some], pictures.things[some]
+            )
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(eyes.parameters(), 5.0)
@@ -241,7 +273,9 @@ def main():
             said = ", ".join(f"{name} {value.item():.3f}" for name, value in terms.items())
             print(f"{spent:4.0%} step {step}: {said}", flush=True)
     arguments.model.parent.mkdir(parents=True, exist_ok=True)
-    weights = {name: x.half() if x.is_floating_point() else x for name, x in average.state_dict().items()}
+    weights = {
+        name: x.half() if x.is_floating_point() else x for name, x in average.state_dict().items()
+    }
     torch.save({"eyes": weights, "width": arguments.width, "steps": step}, arguments.model)
     print(f"{step} steps, {step * arguments.batch} pictures seen")
 

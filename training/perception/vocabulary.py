@@ -38,7 +38,11 @@ OBJECTS = {
     "wooden_tray": ("", "tray, serving tray", "wooden, brown"),
     "wine_bottle": ("wine", "wine bottle, bottle of wine, bottle", ""),
     "white_bottle": ("", "wine bottle, bottle of wine, bottle", "white"),
-    "porcelain_mug": ("porcelain mug, white coffee mug", "mug, cup, coffee cup", "white, porcelain"),
+    "porcelain_mug": (
+        "porcelain mug, white coffee mug",
+        "mug, cup, coffee cup",
+        "white, porcelain",
+    ),
     "white_porcelain_mug": (
         "porcelain mug, white coffee mug",
         "mug, cup, coffee cup",
@@ -301,7 +305,11 @@ def add_fixtures(phrases: Phrases):
                 fitting = owner.replace(" ", "_") if " " in owner else ""
                 own = [fitting] if fitting in CABINETS else CABINETS
                 of = f" of {owner}" if owner else ""
-                for text in [f"{call} drawer{of}", f"{call} layer of drawer", f"{owner} {call} drawer"]:
+                for text in [
+                    f"{call} drawer{of}",
+                    f"{call} layer of drawer",
+                    f"{owner} {call} drawer",
+                ]:
                     categories = own if owner in text and owner else CABINETS
                     phrases.add(text.strip(), members(categories, drawer), part=True)
                 for text in [f"handle of {call} drawer{of}", f"{call} drawer handle{of}"]:
@@ -310,17 +318,29 @@ def add_fixtures(phrases: Phrases):
     for noun in ["drawer handle", "handle of drawer", "cabinet handle", "handle", "pull"]:
         either = members(["microwave"], "handle") if noun in ("handle", "pull") else ()
         phrases.add(noun, members(CABINETS, "handle"), either, part=True)
-    phrases.add("drawer", members(CABINETS, "drawer|handle"), members(CABINETS, "body|^top$"), part=True)
-    for text in "top of cabinet, cabinet top, top surface of cabinet, top of drawer, top of wooden cabinet".split(", "):
+    phrases.add(
+        "drawer", members(CABINETS, "drawer|handle"), members(CABINETS, "body|^top$"), part=True
+    )
+    for text in "top of cabinet, cabinet top, top surface of cabinet, top of drawer, top of wooden cabinet".split(
+        ", "
+    ):
         phrases.add(text, members(CABINETS, "^top$"), part=True)
 
-    for text in "burner, stove burner, burner of stove, cooking plate, hot plate, cook region, hob".split(", "):
+    for (
+        text
+    ) in "burner, stove burner, burner of stove, cooking plate, hot plate, cook region, hob".split(
+        ", "
+    ):
         phrases.add(text, members(STOVES, "burner"), members(STOVES, "body"), part=True)
-    for text in "knob, stove knob, knob of stove, stove button, stove switch, button of stove, switch of stove, dial".split(", "):
+    for text in "knob, stove knob, knob of stove, stove button, stove switch, button of stove, switch of stove, dial".split(
+        ", "
+    ):
         phrases.add(text, members(STOVES, "knob"), part=True)
     for text in "microwave door, door of microwave, door".split(", "):
         phrases.add(text, members(["microwave"], "door|handle"), part=True)
-    for text in "microwave handle, handle of microwave, door handle, microwave door handle".split(", "):
+    for text in "microwave handle, handle of microwave, door handle, microwave door handle".split(
+        ", "
+    ):
         phrases.add(text, members(["microwave"], "handle"), part=True)
     for text in "inside of microwave, microwave interior, microwave inside".split(", "):
         phrases.add(text, members(["microwave"], "inside"), part=True)
@@ -338,9 +358,16 @@ def add_fixtures(phrases: Phrases):
                     phrases.add(f"{call} {noun}", own, part=True)
     phrases.add("compartment", members(CADDIES, "compartment"), members(CADDIES, "body"), part=True)
     for owner in ["shelf", "cabinet shelf"]:
-        phrases.add(f"top of {owner}", members(SHELVES, "^top$"), members(SHELVES, "upper"), part=True)
+        phrases.add(
+            f"top of {owner}", members(SHELVES, "^top$"), members(SHELVES, "upper"), part=True
+        )
         for call in ["upper", "top"]:
-            phrases.add(f"{call} level of {owner}", members(SHELVES, "upper"), members(SHELVES, "^top$"), part=True)
+            phrases.add(
+                f"{call} level of {owner}",
+                members(SHELVES, "upper"),
+                members(SHELVES, "^top$"),
+                part=True,
+            )
         for call in ["lower", "bottom"]:
             phrases.add(f"{call} level of {owner}", members(SHELVES, "lower"), part=True)
             phrases.add(f"{call} {owner}", members(SHELVES, "lower"), members(SHELVES), part=True)
@@ -365,9 +392,13 @@ def all_phrases() -> list[Phrase]:
 def canonical() -> dict[str, str]:
     """For evaluation: each category's most usual phrase."""
     names = {}
-    for category, (own, nouns, colours) in OBJECTS.items():
+    for category, (_own, nouns, colours) in OBJECTS.items():
         noun, colour = words(nouns)[0], next(iter(words(colours)), "")
-        plain = colour in ("", "metal", "bigger", "porcelain") or noun in ("plate", "basket", "frying pan")
+        plain = colour in ("", "metal", "bigger", "porcelain") or noun in (
+            "plate",
+            "basket",
+            "frying pan",
+        )
         special = colour in ("red", "yellow", "green", "blue") and plain
         names[category] = f"{colour} {noun}" if not plain or special else noun
     names |= {
@@ -378,9 +409,19 @@ def canonical() -> dict[str, str]:
         "akita_black_bowl": "black bowl",
         "libero_mug_yellow": "yellow mug",
     }
-    for group, noun in [(CABINETS, "cabinet"), (STOVES, "stove"), (CADDIES, "caddy"), (SHELVES, "shelf")]:
+    for group, noun in [
+        (CABINETS, "cabinet"),
+        (STOVES, "stove"),
+        (CADDIES, "caddy"),
+        (SHELVES, "shelf"),
+    ]:
         names |= {category: noun for category in group}
-    return names | {"microwave": "microwave", "wine_rack": "wine rack", "brown_rack": "rack", "rack": "rack"}
+    return names | {
+        "microwave": "microwave",
+        "wine_rack": "wine rack",
+        "brown_rack": "rack",
+        "rack": "rack",
+    }
 
 
 # Things that are never there: the answer to them is "not found".
@@ -411,7 +452,9 @@ fabric wool leather feather shell stone brick concrete tile pipe wire fan heater
 syringe pill bandage thermometer stethoscope wheelchair crutch anchor sail parachute sword shield helmet armor bow
 arrow gun cannon bomb spaceship robot dog dragon unicorn ghost witch wizard crown throne treasure chest pirate
 hundredth purple elephant stapler remover traffic light stop sign fire hydrant parking meter mailbox trash can bin""".split()
-STRANGE_COLOURS = "purple pink turquoise orange striped transparent golden cyan magenta violet beige".split()
+STRANGE_COLOURS = (
+    "purple pink turquoise orange striped transparent golden cyan magenta violet beige".split()
+)
 # Of these, a colour that none of them has is "not found".
 COLOURED_NOUNS = "bowl mug book plate ramekin basket".split()
 

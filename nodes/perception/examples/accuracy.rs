@@ -154,8 +154,10 @@ fn judge(eyes: &mut Builtin, names: &[Name], shard: &Path, report: &mut Report) 
             Ok(found.first().map(|best| truth.cells(&best.mask, about.side)))
         };
         let view = if facts.camera.contains("eye_in_hand") { "wrist" } else { "scene" };
-        let present: BTreeSet<&str> =
-            (2..facts.things.len() + 2).filter(|&thing| truth.count(thing) > 0).map(|thing| facts.things[thing - 2].category.as_str()).collect();
+        let present: BTreeSet<&str> = (2..facts.things.len() + 2)
+            .filter(|&thing| truth.count(thing) > 0)
+            .map(|thing| facts.things[thing - 2].category.as_str())
+            .collect();
         for name in names {
             let things = truth.things(&name.yes);
             let Some(category) = things
@@ -288,7 +290,9 @@ impl Report {
     }
 
     fn print(&self) {
-        println!("| view | category | asked | found % | wrong % | overlap | error, cm: median | 95 % |");
+        println!(
+            "| view | category | asked | found % | wrong % | overlap | error, cm: median | 95 % |"
+        );
         println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
         let mut totals: BTreeMap<&str, Tally> = BTreeMap::new();
         for ((view, category), tally) in &self.there {

@@ -126,9 +126,8 @@ fn move_joints(scenery: &mut Scenery, rng: &mut NumpyRandom) {
 fn place(scenery: &mut Scenery, rng: &mut NumpyRandom) -> bool {
     scenery.physics.kinematics();
     let Scenery { names, physics, plan, .. } = scenery;
-    let site = |name: &str| {
-        names.region(name).map_or([0.0; 3], |region| physics.site_xpos()[region.site])
-    };
+    let site =
+        |name: &str| names.region(name).map_or([0.0; 3], |region| physics.site_xpos()[region.site]);
     let Ok(placements) = plan.sample(rng, site) else { return false };
     for placement in placements {
         let object = &names.objects[placement.object];
@@ -159,12 +158,8 @@ fn shuffle(scenery: &mut Scenery, rng: &mut NumpyRandom) {
             continue;
         }
         let Some([.., qw, qx, qy, qz]) = free_pose(&scenery.physics, &object) else { continue };
-        let places: Vec<[f64; 3]> = scenery
-            .names
-            .objects
-            .iter()
-            .map(|other| scenery.physics.xpos()[other.body])
-            .collect();
+        let places: Vec<[f64; 3]> =
+            scenery.names.objects.iter().map(|other| scenery.physics.xpos()[other.body]).collect();
         let mut at = [0.0; 3];
         let stacked = rng.random() < 0.2;
         if stacked {
@@ -253,8 +248,7 @@ fn hold_something(scenery: &mut Scenery, rng: &mut NumpyRandom) {
 fn reach(scenery: &mut Scenery, target: Vector3<f64>, turn: UnitQuaternion<f64>) {
     let site = scenery.names.eef_site;
     let dofs = scenery.physics.view().raw().nv as usize;
-    let rotation =
-        |physics: &Physics| Matrix3::from_row_slice(&physics.site_xmat()[site]);
+    let rotation = |physics: &Physics| Matrix3::from_row_slice(&physics.site_xmat()[site]);
     let wanted = turn.to_rotation_matrix() * rotation(&scenery.physics);
     let mut jacobian = vec![0.0; 6 * dofs];
     for _ in 0..REACH {
@@ -266,8 +260,7 @@ fn reach(scenery: &mut Scenery, target: Vector3<f64>, turn: UnitQuaternion<f64>)
         }
         let away = target - Vector3::from(scenery.physics.site_xpos()[site]);
         let away = away * (0.1 / away.norm().max(0.1));
-        let error =
-            Vector6::new(away.x, away.y, away.z, turning.x, turning.y, turning.z);
+        let error = Vector6::new(away.x, away.y, away.z, turning.x, turning.y, turning.z);
         let arm = scenery.names.arm_joints;
         let columns =
             SMatrix::<f64, 6, 7>::from_fn(|row, joint| jacobian[row * dofs + arm[joint].dof]);
