@@ -25,7 +25,17 @@ fn assert_solved(records: &Records) {
 #[test]
 fn the_demo_succeeds() {
     let place = Place::default();
-    let ended = place.run(place.rua(["demo", "--out", "out"]));
+    let ended = place.run(place.rua([
+        "demo",
+        "--suite",
+        "libero_object_swap",
+        "--task",
+        "2",
+        "--seed",
+        "0",
+        "--out",
+        "out",
+    ]));
     ended.assert_code(0);
     assert!(ended.out.contains("✓ success"), "{ended}");
     assert!(ended.out.contains(&place.path("out").display().to_string()), "{ended}");
