@@ -21,7 +21,7 @@ def spot_of(place, relation, thing):
     """Where in the plane and how high the thing comes to rest."""
     if relation in SIDES:
         side = np.array(SIDES[relation])
-        gap = 0.045 if place.short > 0.16 else 0.005
+        gap = 0.075 if place.short > 0.16 else 0.005
         middle = place.centre if place.kind in ("plate", "hollow") else plateau(place)[0]
         reach = place.short / 2 + (thing.long if thing.kind == "plate" else thing.short) / 2 + gap
         return middle + reach * side, ground(place.around)
