@@ -141,7 +141,7 @@ fn between(thing: &Body, [from, to]: [&Body; 2]) -> Fit {
     let aside = (line[0] * place[1] - line[1] * place[0]).abs() / length;
     let outside = (-along).max(along - length).max(0.0);
     Fit {
-        cost: aside + 2.0 * outside,
+        cost: aside + outside / 2.0,
         met: outside == 0.0 && aside < BETWEEN * length,
         says: format!("at {:.0} % of the way, {aside:.2} m beside it", 100.0 * along / length),
     }
