@@ -44,6 +44,7 @@ point = robo.back_project(128, 128, resolution="low").world_xyz
 ray = np.linalg.inv(T) @ np.array([*point, 1.0])
 uv = K @ (ray[:3] / ray[2])
 print("pixel", abs(uv[1] - 128) < 1.5, abs(uv[0] - 128) < 1.5)
+print("map", np.allclose(robo.world_map(resolution="low")[128, 128], point, atol=1e-3))
 print(len(robo.artifact("wrist_depth.npz", step=0)) > 100000)
 
 # %% Go there: straight, or with the wrist turned when that stalls
