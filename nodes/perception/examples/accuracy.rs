@@ -43,7 +43,6 @@ struct Name {
 struct About {
     side: usize,
     label_side: usize,
-    names: Vec<String>,
     pictures: Vec<Facts>,
 }
 
@@ -137,7 +136,6 @@ fn judge(eyes: &mut Builtin, names: &[Name], shard: &Path, report: &mut Report) 
         let truth = Truth {
             facts,
             side: about.label_side,
-            names: &about.names,
             label: &label[2 * cells * number..][..2 * cells],
             depth: depth[4 * cells * number..][..4 * cells]
                 .chunks_exact(4)
@@ -198,7 +196,6 @@ fn judge(eyes: &mut Builtin, names: &[Name], shard: &Path, report: &mut Report) 
 struct Truth<'a> {
     facts: &'a Facts,
     side: usize,
-    names: &'a [String],
     /// What and which thing, by cell.
     label: &'a [u8],
     depth: Vec<f32>,
