@@ -147,6 +147,28 @@ def shrunk(mask):
     return inner if inner.sum() >= 60 else mask
 
 
+def main_part(points):
+    """The points that hang together, seen from above: a mask may spill onto what is behind."""
+    xy = points[:, :2]
+    cells = np.floor((xy - xy.min(axis=0)) / 0.012).astype(int)
+    counts = np.zeros((int(cells[:, 0].max()) + 1, int(cells[:, 1].max()) + 1))
+    np.add.at(counts, (cells[:, 0], cells[:, 1]), 1)
+    part = counts == counts.max()
+    while True:
+        wide = part.copy()
+        wide[1:] |= part[:-1]
+        wide[:-1] |= part[1:]
+        rows = wide.copy()
+        wide[:, 1:] |= rows[:, :-1]
+        wide[:, :-1] |= rows[:, 1:]
+        wide &= counts >= 2
+        if (wide == part).all():
+            break
+        part = wide
+    kept = part[cells[:, 0], cells[:, 1]]
+    return points[kept] if kept.mean() > 0.5 else points
+
+
 def find_all(words, camera="agentview", show=False):
     """The things that words describe, the likeliest first; and why there are none."""
     seen = robo.segment(words, camera=camera, resolution=SIZE, top_k=6)
@@ -161,6 +183,7 @@ def find_all(words, camera="agentview", show=False):
         mask = np.array(one.mask)
         points = world[shrunk(mask) & finite]
         if len(points) >= 15:
+            points = main_part(points)
             things_seen.append(Thing(words, points, world[~mask & finite]))
     return things_seen, None if things_seen else "too little of it is seen"
 

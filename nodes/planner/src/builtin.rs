@@ -55,11 +55,12 @@ mod tests {
     #[test]
     fn cells_are_run_until_the_task_is_solved() {
         let card = card("turn on the stove");
-        let (mut episode, ran) =
-            rehearsal::with(Rules::default(), card, |code, _| match code.contains("turn_knob(\"") {
+        let (mut episode, ran) = rehearsal::with(Rules::default(), card, |code, _| {
+            match code.contains("turn_knob(\"") {
                 true => Err(Over::because(Why::Solved)),
                 false => Ok(CellResult { status: "ok".to_owned(), ..CellResult::default() }),
-            });
+            }
+        });
         assert_eq!(Builtin.play(&mut episode), Ok(Ending::Over));
         assert_eq!(ran.cells().len(), 2, "the helpers, then the knob");
     }
