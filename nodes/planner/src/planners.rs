@@ -43,7 +43,9 @@ pub enum PlannerError {
     Model { planner: String, reason: ruaflow_llm::SettingError },
     #[error("planner {planner:?}: {reason}")]
     Runtime { planner: String, reason: RuntimeError },
-    #[error("setting PLANNER is {name:?}, which is not known; there are builtin, script, openai, anthropic, codex, claude, mcp")]
+    #[error(
+        "setting PLANNER is {name:?}, which is not known; there are builtin, script, openai, anthropic, codex, claude, mcp"
+    )]
     Unknown { name: String },
 }
 
@@ -57,10 +59,9 @@ impl Planner {
             "anthropic" => model(settings, cwd, Provider::Anthropic),
             name if Runtime::NAMES.contains(&name) => {
                 let runtime = Runtime::read(name, settings, cwd);
-                runtime.map(Planner::Runtime).map_err(|reason| PlannerError::Runtime {
-                    planner: name.to_owned(),
-                    reason,
-                })
+                runtime
+                    .map(Planner::Runtime)
+                    .map_err(|reason| PlannerError::Runtime { planner: name.to_owned(), reason })
             }
             name => Err(PlannerError::Unknown { name: name.to_owned() }),
         }
