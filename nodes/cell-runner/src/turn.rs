@@ -42,8 +42,7 @@ impl Runner {
         }
         self.turns.workspace = None;
         let Some(episode) = self.episode.as_ref().filter(|_| !path.is_empty()) else { return };
-        let guides =
-            if self.turns.guides { ruaflow_robots::guides(episode.api.name) } else { &[] };
+        let guides = if self.turns.guides { ruaflow_robots::guides(episode.api.name) } else { &[] };
         match Workspace::open(Path::new(path), guides) {
             Ok(workspace) => self.turns.workspace = Some((path.to_owned(), workspace)),
             Err(error) => {
@@ -89,8 +88,8 @@ impl Runner {
             return;
         }
         // A call that was cut short has moved it, too.
-        let moved = running.control_steps > 0
-            || running.ledger.iter().any(|call| call.stateful && call.ok);
+        let moved =
+            running.control_steps > 0 || running.ledger.iter().any(|call| call.stateful && call.ok);
         if moved && self.turns.images == Images::OnMotion {
             let cameras = self.episode.as_ref().map(|episode| &episode.card.cameras);
             let names: Vec<String> =

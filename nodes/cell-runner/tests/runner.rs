@@ -370,12 +370,8 @@ fn a_program_starts_with_an_empty_namespace() {
     let mut flow = Flow::new();
     let mut fresh = |code: &str| {
         flow.index += 1;
-        let cell = Cell {
-            index: flow.index,
-            code: code.to_owned(),
-            fresh: true,
-            ..Cell::default()
-        };
+        let cell =
+            Cell { index: flow.index, code: code.to_owned(), fresh: true, ..Cell::default() };
         flow.runner.on_cell(flow.episode, cell);
         flow.next_result()
     };
