@@ -102,7 +102,7 @@ fn shares(goals: &[Goal]) -> Vec<i8> {
         if places.iter().filter(|other| same(other)).count() < 2 {
             return 0;
         }
-        if places[..number].iter().any(|other| same(other)) { 1 } else { -1 }
+        if places[..number].iter().any(same) { 1 } else { -1 }
     };
     (0..goals.len()).map(side).collect()
 }

@@ -349,7 +349,7 @@ mod tests {
         let (left, right) = (side("a"), side("<b>"));
         let comparison = compare(("a", &left), ("<b>", &right), false).unwrap();
         let trials = [left, right].concat();
-        let page = html("Two & two", &trials, &[comparison.clone()]).unwrap();
+        let page = html("Two & two", &trials, std::slice::from_ref(&comparison)).unwrap();
         assert!(page.contains("Two &amp; two") && page.contains("&lt;b&gt;"));
         assert!(!page.contains("<b>"), "a name became markup");
         assert!(

@@ -98,7 +98,7 @@ fn causes<'a>(failed: impl Iterator<Item = &'a Trial>) -> Vec<(String, u64)> {
         *counts.entry(&trial.cause).or_default() += 1;
     }
     let mut causes: Vec<_> = counts.into_iter().map(|(c, n)| (c.to_owned(), n)).collect();
-    causes.sort_by(|a, b| b.1.cmp(&a.1));
+    causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     causes
 }
 

@@ -135,6 +135,6 @@ mod tests {
     #[test]
     fn equals_keep_their_order() {
         check(mixed(40_000).map(|x| x % 50).zip(0u32..).collect());
-        check(mixed(40_000).map(|x| x % 50 << 30 | x % 3).zip(0u32..).collect());
+        check(mixed(40_000).map(|x| ((x % 50) << 30) | (x % 3)).zip(0u32..).collect());
     }
 }

@@ -200,10 +200,13 @@ impl<'a> Pool<'a> {
     fn play_all(&mut self) -> Result<()> {
         loop {
             for seat in 0..self.seats.len() {
-                if self.seats[seat].is_none() && !self.stopped() && self.fruitless < FRUITLESS {
-                    if let Some(batch) = self.waiting.pop_front() {
-                        self.seats[seat] = Some(self.start(batch, seat)?);
-                    }
+                let free = self.seats[seat].is_none();
+                if free
+                    && !self.stopped()
+                    && self.fruitless < FRUITLESS
+                    && let Some(batch) = self.waiting.pop_front()
+                {
+                    self.seats[seat] = Some(self.start(batch, seat)?);
                 }
             }
             if self.seats.iter().all(Option::is_none) {

@@ -14,7 +14,6 @@ use std::path::PathBuf;
 use eyre::{Result, bail, eyre};
 use libero::bddl::Predicate;
 use libero::data::Data;
-use libero::gl::Quality;
 use libero::render::{Picture as Rendered, Renderer, Want};
 use libero::scene::Scene;
 use libero::sim::Simulator;
@@ -39,9 +38,12 @@ const SUITES: [&str; 9] = [
 /// As a run begins.
 const SETTLE: u32 = 15;
 
+/// A phrase, and which name of which goal condition is the thing.
+type Meant = (&'static str, usize, Name);
+
 /// Phrases of instructions that are not "pick the … and place it", with the goal
 /// condition that names the thing, and which of its two names.
-const PHRASES: [(&str, &[(&str, usize, Name)]); 20] = [
+const PHRASES: [(&str, &[Meant]); 20] = [
     ("put the black bowl at the back on", &[("the black bowl at the back", 0, First)]),
     ("put the black bowl at the front on", &[("the black bowl at the front", 0, First)]),
     ("put the black bowl in the middle on", &[("the black bowl in the middle", 0, First)]),

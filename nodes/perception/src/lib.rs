@@ -130,7 +130,7 @@ impl Seat {
 enum Step {
     Nothing,
     AskRobot(FrameRequest),
-    AskEyes(Job),
+    AskEyes(Box<Job>),
     Refuse { id: String, why: String },
 }
 
@@ -138,7 +138,7 @@ impl Step {
     /// A request's wait for its labels is over.
     fn after((request, labels): Over) -> Self {
         match labels {
-            Ok(labels) => Self::AskEyes(Job { request, labels: Some(labels) }),
+            Ok(labels) => Self::AskEyes(Box::new(Job { request, labels: Some(labels) })),
             Err(why) => Self::Refuse { id: request.id, why },
         }
     }
@@ -150,7 +150,7 @@ fn take(seat: &Seat, waiting: &mut Waiting, frame: &Received) -> Result<Step, Sc
             let request: SegmentRequest = frame.row()?;
             match seat.privileged {
                 true => Step::AskRobot(waiting.begin(request, Instant::now())),
-                false => Step::AskEyes(Job { request, labels: None }),
+                false => Step::AskEyes(Box::new(Job { request, labels: None })),
             }
         }
         "frame" => {
@@ -174,7 +174,7 @@ fn carry_out(node: &mut Node<Done>, seat: &Seat, step: Step) -> Result<()> {
             let id = job.request.id.clone();
             match &seat.worker {
                 None => (id, NO_EYES.to_owned()),
-                Some(worker) if worker.ask(job) => return Ok(()),
+                Some(worker) if worker.ask(*job) => return Ok(()),
                 Some(_) => (id, "the thread of the eyes has ended".to_owned()),
             }
         }

@@ -199,11 +199,14 @@ fn rivals(things: &[Thing]) -> impl Fn(usize) -> bool {
     move |at| things[at].score >= RIVAL * best
 }
 
+/// What things are ordered by.
+type Key = Box<dyn Fn(&Placed) -> f64>;
+
 /// Orders things by a side; what scores far lower than the others is no rival.
 fn rank(side: Side, things: &[Thing], placed: &mut Vec<Placed>) -> String {
     let rivals = rivals(things);
     placed.retain(|placed| rivals(placed.at));
-    let (axis, key): (usize, Box<dyn Fn(&Placed) -> f64>) = match (side, side.axis()) {
+    let (axis, key): (usize, Key) = match (side, side.axis()) {
         (Side::Front | Side::Right | Side::Top, Some(axis)) => {
             (axis, Box::new(move |placed| -placed.body.center[axis]))
         }

@@ -305,7 +305,7 @@ fn pair<'a, 'w>(words: &'a [&'w str]) -> Option<(&'a [&'w str], &'a [&'w str])> 
     let ands = || (0..words.len()).filter(|&at| words[at] == "and");
     let with_article =
         ands().find(|&at| words.get(at + 1).is_some_and(|next| DETERMINERS.contains(next)));
-    let at = with_article.or_else(|| ands().last())?;
+    let at = with_article.or_else(|| ands().next_back())?;
     Some((&words[..at], &words[at + 1..]))
 }
 

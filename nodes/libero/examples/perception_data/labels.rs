@@ -13,6 +13,9 @@ const REGION_MARGIN: f64 = 0.012;
 const FLAT_MARGIN: f64 = 0.03;
 const FLAT: f64 = 0.01;
 
+/// Kind and id of what a renderer has drawn at a pixel, if anything.
+type Element = Option<(i32, i32)>;
+
 /// What a pixel shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sight {
@@ -79,7 +82,7 @@ impl Labels {
         &self,
         physics: &Physics,
         camera: usize,
-        elements: &[Option<(i32, i32)>],
+        elements: &[Element],
         depth: &[f32],
         side: u32,
     ) -> Vec<Sight> {
@@ -88,7 +91,7 @@ impl Labels {
         let at = Vector3::from(physics.cam_xpos()[camera]);
         let turn = Matrix3::from_row_slice(&physics.cam_xmat()[camera]);
         let pixels = elements.iter().zip(depth).enumerate();
-        let see = |(index, (element, &depth)): (usize, (&Option<(i32, i32)>, &f32))| {
+        let see = |(index, (element, &depth)): (usize, (&Element, &f32))| {
             let Some((kind, id)) = *element else { return Sight::default() };
             if kind != MjtObj::mjOBJ_GEOM as i32 {
                 return Sight::default();
