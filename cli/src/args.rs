@@ -413,6 +413,9 @@ pub struct Prompt {
     /// With eyes behind `robo.segment`
     #[arg(long)]
     pub perception: bool,
+    /// With a VLA policy behind `robo.pi0_pick`
+    #[arg(long)]
+    pub vla: bool,
     /// Time an episode may take
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     pub budget: u32,

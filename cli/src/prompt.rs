@@ -57,6 +57,7 @@ fn rules(args: &Prompt) -> Rules {
         transfer: agent.transfer,
         guides: agent.guides,
         perception: args.perception,
+        vla: args.vla,
     }
 }
 

@@ -7,6 +7,10 @@ use std::path::PathBuf;
 use crate::line_socket::{LineServer, ask_line};
 use crate::paths::runtime_dir;
 
+/// Endings of the sockets' names: the controller's, and the planner's for a person's words.
+pub(crate) const CONTROL: &str = "sock";
+pub(crate) const STEERING: &str = "steer";
+
 /// What a person may ask of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -54,19 +58,22 @@ pub fn ask(run: &str, command: Command) -> std::io::Result<String> {
     ask_line(&socket_path(run)?, command.word())
 }
 
-/// Ids of this user's runs whose controller answers.
+/// Ids of this user's runs whose controller answers. Sockets that nobody answers go.
 pub fn live_runs() -> std::io::Result<Vec<String>> {
     let mut runs = Vec::new();
     for entry in std::fs::read_dir(runtime_dir()?)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "sock")
-            && let Some(run) = path.file_stem().and_then(|s| s.to_str())
-        {
-            match UnixStream::connect(&path) {
-                Ok(_) => runs.push(run.to_owned()),
-                // Left behind by a killed controller.
-                Err(_) => std::fs::remove_file(&path)?,
+        let kind = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if ![CONTROL, STEERING].contains(&kind) {
+            continue;
+        }
+        match UnixStream::connect(&path) {
+            // Left behind by a node that was killed.
+            Err(_) => std::fs::remove_file(&path)?,
+            Ok(_) if kind == CONTROL => {
+                runs.extend(path.file_stem().and_then(|s| s.to_str()).map(str::to_owned));
             }
+            Ok(_) => {}
         }
     }
     runs.sort();
@@ -74,7 +81,7 @@ pub fn live_runs() -> std::io::Result<Vec<String>> {
 }
 
 fn socket_path(run: &str) -> std::io::Result<PathBuf> {
-    run_socket(run, "sock")
+    run_socket(run, CONTROL)
 }
 
 /// A run's socket of one kind.

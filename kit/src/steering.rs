@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::control::run_socket;
+use crate::control::{STEERING, run_socket};
 use crate::line_socket::{LineServer, ask_line};
 
 /// What a person wants of the agent or the robot.
@@ -53,7 +53,7 @@ pub fn steer(run: &str, wish: &Steer) -> std::io::Result<String> {
 }
 
 fn path(run: &str) -> std::io::Result<PathBuf> {
-    run_socket(run, "steer")
+    run_socket(run, STEERING)
 }
 
 #[cfg(test)]

@@ -22,11 +22,11 @@ pub fn system(api: &RobotApi, rules: &Rules) -> String {
     let mut text = contract::contract(api, rules);
     let reference = match rules.arm {
         Arm::Tools => {
-            format!("{}\n{}", api.setting(), api.results(rules.primitives, &hidden(rules)))
+            format!("{}\n{}", api.setting(), api.results(rules.told(), &hidden(rules)))
         }
-        _ => api.reference_without(rules.primitives, &hidden(rules)),
+        _ => api.reference_without(rules.told(), &hidden(rules)),
     };
-    for part in [reference, api.knowledge(rules.primitives)] {
+    for part in [reference, api.knowledge(rules.told())] {
         if !part.is_empty() {
             text.push('\n');
             text.push_str(&part);

@@ -28,6 +28,17 @@ pub struct Rules {
     pub guides: bool,
     /// Whether there is something that finds things in pictures.
     pub perception: bool,
+    /// Whether there is a VLA policy for the skills of `primitives`.
+    pub vla: bool,
+}
+
+impl Rules {
+    /// The methods an agent is told of. Those that need a policy exist without one,
+    /// too, so that code that calls them is answered by what is missing.
+    #[must_use]
+    pub fn told(&self) -> Primitives {
+        if self.vla { self.primitives } else { Primitives::NoVla }
+    }
 }
 
 /// How an agent acts.

@@ -84,7 +84,7 @@ fn finish() -> Tool {
 
 fn methods(api: &RobotApi, rules: &Rules) -> Vec<Tool> {
     let moves = |name: &str| api.method(name).is_some_and(|method| method.stateful());
-    api.tools(rules.primitives)
+    api.tools(rules.told())
         .into_iter()
         .filter(|tool| !hidden(rules).contains(&tool.name))
         .map(|tool| Tool {

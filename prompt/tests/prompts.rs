@@ -32,6 +32,7 @@ fn rules(arm: Arm) -> Rules {
         cell_timeout: Some(Duration::from_secs(120)),
         budgets: Budgets { time: Some(Duration::from_secs(1200)), ..Budgets::default() },
         show_budgets: true,
+        vla: true,
         ..Rules::default()
     }
 }
@@ -50,6 +51,7 @@ fn all_rules() -> Vec<Rules> {
                             primitives,
                             guides: switch,
                             perception: switch,
+                            vla: switch,
                             transfer: switch,
                             show_budgets: switch,
                             ..rules(arm)
@@ -103,7 +105,8 @@ fn no_sentence_promises_what_the_run_does_not_do() {
         assert_eq!(says("guides/"), rules.guides && code, "{rules:?}");
         assert_eq!(says("only an example"), rules.transfer, "{rules:?}");
         assert_eq!(says("Budget:"), rules.show_budgets, "{rules:?}");
-        assert_eq!(says("pi0_pick"), rules.primitives == Primitives::Full, "{rules:?}");
+        let skills = rules.vla && rules.primitives == Primitives::Full;
+        assert_eq!(says("pi0_pick"), skills, "{rules:?}");
         assert_eq!(
             says("calls made with their outcomes"),
             code && rules.feedback == Feedback::Rich

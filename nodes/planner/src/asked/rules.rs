@@ -35,8 +35,14 @@ pub(super) fn read(settings: &Settings, cell_timeout: Duration) -> Result<Rules,
         show_budgets: switch(settings, "SHOW_BUDGETS", true)?,
         transfer: switch(settings, "TRANSFER", false)?,
         guides: switch(settings, "GUIDES", false)?,
-        perception: settings.text("PERCEPTION").is_some_and(|eyes| eyes != "none"),
+        perception: there(settings, "PERCEPTION"),
+        vla: there(settings, "VLA"),
     })
+}
+
+/// Whether a node is set to do something.
+fn there(settings: &Settings, name: &str) -> bool {
+    settings.text(name).is_some_and(|word| word != "none")
 }
 
 pub(super) fn to_json(rules: &Rules) -> Value {
