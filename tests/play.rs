@@ -80,7 +80,7 @@ fn three_episodes_run_in_one_set_of_processes() {
         assert_eq!(steps, episode.env_steps + 1);
     }
     let log = std::fs::read_to_string(records.path("dora.log")).unwrap();
-    assert_eq!(log.matches("spawned node with pid").count(), 5, "{log}");
+    assert_eq!(log.matches("spawned node with pid").count(), 6, "{log}");
 }
 
 #[test]

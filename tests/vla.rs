@@ -74,5 +74,5 @@ fn a_model_that_is_not_one_ends_the_run_at_its_start() {
     place.write("grasp.onnx", "not a model");
     let args = ["play", "--policy", "policy.py", "--out", "out", "--vla", "grasp.onnx"];
     let ended = place.run(place.rua(args));
-    ended.assert_code(1).assert_error(&["grasp.json"]);
+    ended.assert_code(1).assert_error(&["node \"vla\"", "grasp.onnx", "can't be loaded"]);
 }
