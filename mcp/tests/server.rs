@@ -261,7 +261,8 @@ fn a_cancelled_call_is_stopped() {
     let client = Client::new(&server, "ide");
     let call = client.request("tools/call", json!({"name": "wait"}));
     std::thread::scope(|scope| {
-        scope.spawn(|| client.post(&call));
+        // Kept, for a client that drops it is gone.
+        let answer = scope.spawn(|| client.post(&call));
         wait_until("the call", || robot.at_once.load(Ordering::SeqCst) == 1);
         let told = json!({
             "jsonrpc": "2.0",
@@ -270,6 +271,7 @@ fn a_cancelled_call_is_stopped() {
         });
         client.post(&told);
         wait_until("its end", || robot.at_once.load(Ordering::SeqCst) == 0);
+        drop(answer.join());
     });
     assert_eq!(client.call("move")["result"]["isError"], false, "the robot goes on");
 }

@@ -21,7 +21,7 @@
 //!     assert_eq!(noun, "plate");
 //!     Ok::<_, grounding::PhraseError>(vec![at(0.3), at(-0.3)])
 //! })?;
-//! assert_eq!(found.order, [1]);
+//! assert_eq!(found.order, [1, 0], "the left one first");
 //! # Ok::<(), grounding::PhraseError>(())
 //! ```
 
