@@ -46,6 +46,7 @@ pub fn run(request: &Request, view: &mut View, interactive: bool) -> Result<Endi
         flow,
         progress: ProgressReader::new(&request.dir.join("progress.jsonl")),
         asked: false,
+        heard: false,
         stopped: false,
         end_by: None,
         interrupted: false,
@@ -62,6 +63,9 @@ struct Session<'a> {
     progress: ProgressReader,
     /// Whether a clean end was asked for: the next time it is a kill.
     asked: bool,
+    /// Whether a controller has taken that. A dora that is only starting may not
+    /// know what an interrupt means yet, so each controller to come is asked, too.
+    heard: bool,
     stopped: bool,
     /// When the run must be over, and why, once something has happened that ends it.
     end_by: Option<(Instant, &'static str)>,
@@ -83,6 +87,9 @@ impl Session<'_> {
             let heeds = |person: &mut Person| person.heed(&self.request.run, self.view);
             if self.person.as_mut().is_some_and(heeds) && !self.asked {
                 self.ask_to_end();
+            }
+            if self.asked && !self.heard {
+                self.heard = ruaflow_kit::ask(&self.request.run, Command::Stop).is_ok();
             }
             if !self.flow.output().failures().is_empty() {
                 self.must_end(END_AFTER_DEATH, "a node has died and the others did not end");
@@ -130,7 +137,8 @@ impl Session<'_> {
     fn ask_to_end(&mut self) {
         self.asked = true;
         self.view.note("ending the run; Ctrl-C again kills it");
-        if ruaflow_kit::ask(&self.request.run, Command::Stop).is_err() {
+        self.heard = ruaflow_kit::ask(&self.request.run, Command::Stop).is_ok();
+        if !self.heard {
             // No controller yet, or none any more.
             self.flow.interrupt();
         }
