@@ -106,15 +106,7 @@ impl Rua {
 
 #[derive(Args, Default)]
 pub struct Play {
-    /// Robot, a file in dataflows/
-    #[arg(long, value_name = "NAME", default_value = "libero")]
-    pub robot: String,
-    #[command(flatten)]
-    pub scene: Scene,
-    /// Recorded state to begin in, such as `runs/…:120`; its scene is played unless another is given
-    #[arg(long, value_name = "RUN[:EPISODE]:STEP")]
-    pub from: Option<StateAddress>,
-    /// Who decides: script, openai (any server that speaks like it), anthropic, codex or claude
+    /// Who decides: script, builtin, openai (any server that speaks like it), anthropic, codex or claude
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
     /// Program of the planner `codex` or `claude` [default: the one on the PATH]
@@ -126,21 +118,11 @@ pub struct Play {
     /// Python file that the planner `script` plays
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// VLA policy behind `pi0_pick`: `openpi`, a server's URL (ws://…), or a model file (.onnx)
-    #[arg(long, value_name = "POLICY")]
-    pub vla: Option<String>,
-    /// What sees for `robo.segment`: none, builtin, sam3, oracle, or a folder of SAM3's files
-    #[arg(long, value_name = "EYES")]
-    pub perception: Option<String>,
-    /// Methods the cells have: full, or no-vla without the skills of a VLA policy
-    #[arg(long, value_name = "SET")]
-    pub primitives: Option<Primitives>,
-    /// EGL device that draws: its number or a part of its name
-    #[arg(long, value_name = "DEVICE")]
-    pub egl_device: Option<String>,
-    /// Folder for the run; must not hold anything yet
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub stage: Stage,
+    /// Recorded state to begin in, such as `runs/…:120`; its scene is played unless another is given
+    #[arg(long, value_name = "RUN[:EPISODE]:STEP")]
+    pub from: Option<StateAddress>,
     /// Episodes to run; the seed counts up
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub episodes: Option<u32>,
@@ -150,15 +132,6 @@ pub struct Play {
     /// Time an episode may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: Option<u32>,
-    /// Control steps an episode may take; 0 leaves the robot's own limit
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<u32>,
-    /// Time a cell may take
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub cell_timeout: Option<u32>,
-    /// Pictures to record: none, the ends of an episode, or after each call that moved, too
-    #[arg(long, value_name = "WHEN")]
-    pub pictures: Option<Pictures>,
     /// Read along, type to the agent, pause, skip and take over
     #[arg(short, long)]
     pub interactive: bool,
@@ -180,24 +153,37 @@ pub struct Play {
 
 #[derive(Args)]
 pub struct Mcp {
-    /// Robot, a file in dataflows/
-    #[arg(long, value_name = "NAME", default_value = "libero")]
-    pub robot: String,
-    #[command(flatten)]
-    pub scene: Scene,
     /// Port of 127.0.0.1 [default: one that is free]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
     /// File with the token that clients give; made when it is not there [default: one that goes with the run]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub stage: Stage,
+    /// Time the episode may take; 0 is without limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub budget: u32,
+    // Last, for its heading would go on.
+    #[command(flatten)]
+    pub agent: Agent,
+}
+
+/// A robot and what is around it, whoever drives it.
+#[derive(Args, Default)]
+pub struct Stage {
+    /// Robot, a file in dataflows/
+    #[arg(long, value_name = "NAME", default_value = "libero")]
+    pub robot: String,
+    #[command(flatten)]
+    pub scene: Scene,
     /// VLA policy behind `pi0_pick`: `openpi`, a server's URL (ws://…), or a model file (.onnx)
     #[arg(long, value_name = "POLICY")]
     pub vla: Option<String>,
     /// What sees for `robo.segment`: none, builtin, sam3, oracle, or a folder of SAM3's files
     #[arg(long, value_name = "EYES")]
     pub perception: Option<String>,
-    /// Methods that clients have: full, or no-vla without the skills of a VLA policy
+    /// Methods of the robot: full, or no-vla without the skills of a VLA policy
     #[arg(long, value_name = "SET")]
     pub primitives: Option<Primitives>,
     /// EGL device that draws: its number or a part of its name
@@ -206,10 +192,7 @@ pub struct Mcp {
     /// Folder for the run; must not hold anything yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Time the episode may take; 0 is without limit
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-    pub budget: u32,
-    /// Control steps the episode may take; 0 leaves the robot's own limit
+    /// Control steps an episode may take; 0 leaves the robot's own limit
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u32>,
     /// Time a cell may take
@@ -218,9 +201,6 @@ pub struct Mcp {
     /// Pictures to record: none, the ends of an episode, or after each call that moved, too
     #[arg(long, value_name = "WHEN")]
     pub pictures: Option<Pictures>,
-    // Last, for its heading would go on.
-    #[command(flatten)]
-    pub agent: Agent,
 }
 
 /// How an agent acts, what it is told and what it may use up.

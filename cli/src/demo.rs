@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use eyre::Result;
 use libero::data::Data;
 
-use crate::args::{Demo, Play, Scene};
+use crate::args::{Demo, Play, Scene, Stage};
 use crate::play::{self, Request};
 use crate::{print, suites};
 
@@ -28,11 +28,14 @@ pub fn run(args: &Demo) -> Result<ExitCode> {
         scene.seed.unwrap_or_default()
     );
     let play = Play {
-        robot: "libero".to_owned(),
-        scene,
         planner: Some("builtin".to_owned()),
-        perception: Some("builtin".to_owned()),
-        out: args.out.clone(),
+        stage: Stage {
+            robot: "libero".to_owned(),
+            scene,
+            perception: Some("builtin".to_owned()),
+            out: args.out.clone(),
+            ..Stage::default()
+        },
         ..Play::default()
     };
     let request = Request::check(&play)?;

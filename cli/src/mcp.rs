@@ -19,19 +19,10 @@ pub fn run(args: Mcp) -> Result<ExitCode> {
     let token = TokenFile::choose(args.token_file)?;
     let door = Door { port: args.port, token_file: token.path().to_owned() };
     let play = Play {
-        robot: args.robot,
-        scene: args.scene,
         planner: Some("mcp".to_owned()),
         door: Some(door),
-        vla: args.vla,
-        perception: args.perception,
-        primitives: args.primitives,
-        egl_device: args.egl_device,
-        out: args.out,
+        stage: args.stage,
         budget: Some(args.budget),
-        max_steps: args.max_steps,
-        cell_timeout: args.cell_timeout,
-        pictures: args.pictures,
         agent: args.agent,
         ..Play::default()
     };

@@ -13,7 +13,7 @@ use ruaflow_kit::Settings;
 use ruaflow_prompt::Arm;
 use ruaflow_record::{RecordError, StateAddress};
 
-use crate::args::{Agent, Play, Scene};
+use crate::args::{Agent, Play, Scene, Stage};
 use crate::clone::Clone;
 use crate::dataflow::Dataflow;
 use crate::failure::usage;
@@ -40,7 +40,7 @@ pub struct Request {
 impl Request {
     pub fn check(args: &Play) -> Result<Self> {
         let clone = Clone::find()?;
-        let flow = clone.dataflow(&args.robot)?;
+        let flow = clone.dataflow(&args.stage.robot)?;
         flow.check_programs()?;
         let dora = clone.dora()?;
 
@@ -49,14 +49,15 @@ impl Request {
             Settings::NAMES.iter().map(|name| ((*name).to_owned(), NOT_SET.to_owned())).collect();
         settings.extend(flow.settings().clone());
         settings.extend(recorded_scene(args)?);
-        settings.extend(scene_settings(&args.scene));
+        settings.extend(scene_settings(&args.stage.scene));
         settings.extend(play_settings(args)?);
+        settings.extend(stage_settings(&args.stage)?);
         settings.extend(agent_settings(&args.agent));
         settings.extend(args.model.settings());
         let folder = std::env::current_dir()?;
         settings.insert("RUA_FOLDER".to_owned(), folder.display().to_string());
-        settings.extend(vla_settings(args.vla.as_deref())?);
-        settings.extend(perception_settings(args.perception.as_deref())?);
+        settings.extend(vla_settings(args.stage.vla.as_deref())?);
+        settings.extend(perception_settings(args.stage.perception.as_deref())?);
         check_policy_file(&flow, text(&settings, "POLICY"))?;
         let asked = ask(&settings, &flow)?;
         check_scene(&asked)?;
@@ -109,27 +110,33 @@ fn recorded_scene(args: &Play) -> Result<impl Iterator<Item = (String, String)>>
 }
 
 fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
-    // Relative paths are the caller's.
-    let absolute = |path: &Option<PathBuf>| -> Result<Option<String>> {
-        let path = path.as_ref().map(std::path::absolute).transpose()?;
-        Ok(path.map(|path| path.display().to_string()))
-    };
     Ok(given([
         ("PLANNER", args.planner.clone()),
         ("POLICY", absolute(&args.policy)?),
         ("CLI", absolute(&args.cli)?),
         ("MCP_PORT", args.door.as_ref().map(|door| door.port.to_string())),
         ("MCP_TOKEN_FILE", args.door.as_ref().map(|door| door.token_file.display().to_string())),
-        ("PRIMITIVES", args.primitives.map(|set| set.word().to_owned())),
-        ("OUT", absolute(&args.out)?),
         ("EPISODES", words(&args.episodes)),
         ("SCENES", absolute(&args.scenes)?),
         ("BUDGET_S", words(&args.budget)),
-        ("MAX_STEPS", words(&args.max_steps)),
-        ("CELL_TIMEOUT_S", words(&args.cell_timeout)),
-        ("PICTURES", args.pictures.map(|p| p.word().to_owned())),
-        ("EGL_DEVICE", args.egl_device.clone()),
     ]))
+}
+
+fn stage_settings(stage: &Stage) -> Result<impl Iterator<Item = (String, String)>> {
+    Ok(given([
+        ("PRIMITIVES", stage.primitives.map(|set| set.word().to_owned())),
+        ("OUT", absolute(&stage.out)?),
+        ("MAX_STEPS", words(&stage.max_steps)),
+        ("CELL_TIMEOUT_S", words(&stage.cell_timeout)),
+        ("PICTURES", stage.pictures.map(|p| p.word().to_owned())),
+        ("EGL_DEVICE", stage.egl_device.clone()),
+    ]))
+}
+
+/// Relative paths are the caller's.
+fn absolute(path: &Option<PathBuf>) -> Result<Option<String>> {
+    let path = path.as_ref().map(std::path::absolute).transpose()?;
+    Ok(path.map(|path| path.display().to_string()))
 }
 
 /// How the agent acts. Only what was asked for, so that the dataflow's own values stay.
