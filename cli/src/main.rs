@@ -20,6 +20,7 @@ mod play;
 mod print;
 mod processes;
 mod prompt;
+mod recorded;
 mod render;
 mod repair;
 mod settings_file;

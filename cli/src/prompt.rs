@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use eyre::{Result, eyre};
 use ruaflow_prompt::{Budgets, Rules, tokens};
-use ruaflow_record::{RecordError, RunDir, read_rows};
+use ruaflow_record::read_rows;
 use ruaflow_schemas::{Card, Frame as _};
 
 use crate::args::Prompt;
 use crate::failure::usage;
 use crate::print;
+use crate::recorded::open_run;
 
 pub fn run(args: &Prompt) -> Result<ExitCode> {
     let api = ruaflow_robots::find(&args.robot).map_err(|error| usage(error.to_string()))?;
@@ -63,10 +64,7 @@ fn rules(args: &Prompt) -> Rules {
 
 /// The card of a run's first episode, as its agent knew it.
 fn recorded_card(run: &Path) -> Result<Card> {
-    let dir = RunDir::open(run).map_err(|error| match error {
-        RecordError::NotARun(_) => usage(error.to_string()),
-        other => other.into(),
-    })?;
+    let dir = open_run(run)?;
     let cards = read_rows::<Card>(&dir.topic_path(Some(0), Card::TOPIC))?;
     cards
         .into_iter()

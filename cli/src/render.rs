@@ -13,20 +13,18 @@ use libero::render::{Picture, RenderError, Renderer, Want};
 use libero::scene::Scene;
 use libero::sim::Simulator;
 use libero::state::SimState;
-use ruaflow_record::{RecordError, RunDir, Trajectory};
+use ruaflow_record::Trajectory;
 use ruaflow_schemas::{Card, State};
 use ruaflow_video::Mp4Video;
 
 use crate::args::Render;
 use crate::failure::usage;
 use crate::print;
+use crate::recorded::open_run;
 
 pub fn run(args: &Render) -> Result<ExitCode> {
     let target = Target::of(args)?;
-    let dir = RunDir::open(&args.run).map_err(|error| match error {
-        RecordError::NotARun(_) => usage(error.to_string()),
-        other => other.into(),
-    })?;
+    let dir = open_run(&args.run)?;
     let trajectory = Trajectory::read(&dir, args.episode)?;
     let states = target.states(&trajectory)?;
     let mut studio = Studio::open(args, &trajectory.card)?;

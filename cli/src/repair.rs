@@ -3,17 +3,14 @@
 use std::process::ExitCode;
 
 use eyre::Result;
-use ruaflow_record::{RecordError, RepairedFile, RunDir, Status};
+use ruaflow_record::{RepairedFile, RunDir, Status};
 
 use crate::args::Repair;
-use crate::failure::usage;
 use crate::print;
+use crate::recorded::not_a_run;
 
 pub fn run(args: &Repair) -> Result<ExitCode> {
-    let report = ruaflow_record::repair(&args.run).map_err(|error| match error {
-        RecordError::NotARun(_) => usage(error.to_string()),
-        other => other.into(),
-    })?;
+    let report = ruaflow_record::repair(&args.run).map_err(not_a_run)?;
     for file in &report.files {
         print::line(file_line(file));
     }

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use eyre::{Context as _, Result, bail};
 use ruaflow_kit::Command;
-use ruaflow_record::RunDir;
 
 use crate::args::Stop;
 use crate::failure::usage;
 use crate::print;
+use crate::recorded::open_run;
 
 pub fn run(args: &Stop) -> Result<ExitCode> {
     let run = choose(args.run.as_deref(), ruaflow_kit::live_runs()?)?;
@@ -33,7 +33,7 @@ fn choose(named: Option<&str>, mut live: Vec<String>) -> Result<String> {
         };
     };
     let run = match Path::new(name).is_dir() {
-        true => RunDir::open(Path::new(name))?.run().to_owned(),
+        true => open_run(Path::new(name))?.run().to_owned(),
         false => name.to_owned(),
     };
     if !live.contains(&run) {
@@ -49,6 +49,8 @@ fn choose(named: Option<&str>, mut live: Vec<String>) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use ruaflow_record::RunDir;
+
     use super::*;
 
     fn live(runs: &[&str]) -> Vec<String> {

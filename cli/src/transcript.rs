@@ -7,18 +7,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use eyre::Result;
-use ruaflow_record::{Bill, RecordError, RunDir, TurnLine, read_turns};
+use ruaflow_record::{Bill, RunDir, TurnLine, read_turns};
 
 pub use self::paint::Painter;
 use crate::args::Transcript;
 use crate::failure::usage;
 use crate::pager::Pager;
+use crate::recorded::open_run;
 
 pub fn run(args: &Transcript) -> Result<ExitCode> {
-    let dir = RunDir::open(&args.run).map_err(|error| match error {
-        RecordError::NotARun(_) => usage(error.to_string()),
-        other => other.into(),
-    })?;
+    let dir = open_run(&args.run)?;
     let episode = dir.episode_dir(args.episode);
     if !episode.is_dir() {
         return Err(usage(format!("the run has no episode {}", args.episode)));

@@ -7,22 +7,20 @@ use std::process::ExitCode;
 
 use eyre::Result;
 use ruaflow_eval::short;
-use ruaflow_record::{EpisodeResult, Reason, RecordError, RunDir, RunResult};
+use ruaflow_record::{EpisodeResult, Reason, RunDir, RunResult};
 use serde_json::Value;
 
 use super::args::Show;
 use crate::failure::usage;
 use crate::pager::Pager;
+use crate::recorded::open_run;
 use crate::transcript::bill_line;
 
 /// Characters of a call's arguments that are shown.
 const MAX_ARGUMENTS: usize = 100;
 
 pub fn run(args: &Show) -> Result<ExitCode> {
-    let dir = RunDir::open(&args.run).map_err(|error| match error {
-        RecordError::NotARun(_) => usage(error.to_string()),
-        other => other.into(),
-    })?;
+    let dir = open_run(&args.run)?;
     let result = dir.result()?;
     let chosen = |e: &&EpisodeResult| args.episode.is_none_or(|number| number == e.episode);
     let episodes: Vec<&EpisodeResult> = result.episodes.iter().filter(chosen).collect();

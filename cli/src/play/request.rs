@@ -11,13 +11,14 @@ use perception::Choice;
 use planner::{Asked, AskedError};
 use ruaflow_kit::Settings;
 use ruaflow_prompt::Arm;
-use ruaflow_record::{RecordError, StateAddress};
+use ruaflow_record::StateAddress;
 
 use crate::args::{Agent, Play, Scene, Stage};
 use crate::clone::Clone;
 use crate::dataflow::Dataflow;
 use crate::failure::usage;
 use crate::nearest::nearest;
+use crate::recorded::not_a_run;
 use crate::settings_file::SettingsFile;
 use crate::suites;
 
@@ -97,10 +98,7 @@ fn recorded_scene(args: &Play) -> Result<impl Iterator<Item = (String, String)>>
     let mut values = [("SUITE", None), ("TASK", None), ("SEED", None), ("FROM", None)];
     if let Some(from) = &args.from {
         let from = StateAddress { run: std::path::absolute(&from.run)?, ..from.clone() };
-        let (card, _) = from.read(Path::new("")).map_err(|error| match error {
-            RecordError::NotARun(_) => usage(error.to_string()),
-            other => other.into(),
-        })?;
+        let (card, _) = from.read(Path::new("")).map_err(not_a_run)?;
         let texts = [card.suite, card.task.to_string(), card.seed.to_string(), from.to_string()];
         for ((_, value), text) in values.iter_mut().zip(texts) {
             *value = Some(text);
