@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use eyre::{Result, bail};
+use ruaflow_kit::nearest;
 
 use crate::dataflow::Dataflow;
 use crate::failure::usage;
-use crate::nearest::nearest;
 
 pub struct Clone {
     root: PathBuf,

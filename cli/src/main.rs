@@ -14,7 +14,6 @@ mod lint;
 mod mcp;
 mod model_flags;
 mod models;
-mod nearest;
 mod pager;
 mod play;
 mod print;

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use ruaflow_kit::nearest;
 use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
-
-/// Names closer than this are suggested.
-const NEAR: f64 = 0.6;
 
 const FIELDS: [&str; 9] =
     ["robot", "suites", "tasks", "seeds", "repeats", "players", "settings", "workers", "retries"];
@@ -56,10 +54,10 @@ pub enum PlanError {
     #[error("the plan is no YAML: {0}")]
     Syntax(String),
 
-    #[error("{place} has no field {name:?}{}; it has {known}", nearest(name, known))]
+    #[error("{place} has no field {name:?}{}; it has {known}", did_you_mean(name, known))]
     Unknown { place: &'static str, name: String, known: String },
 
-    #[error("there is no suite {name:?}{}; `rua suites` lists them", nearest(name, known))]
+    #[error("there is no suite {name:?}{}; `rua suites` lists them", did_you_mean(name, known))]
     Suite { name: String, known: String },
 
     #[error("suite {suite:?} can't be played: {reason}")]
@@ -72,13 +70,9 @@ pub enum PlanError {
     Value { field: String, reason: String },
 }
 
-fn nearest(name: &str, known: &str) -> String {
-    let likeness = |other: &&str| strsim::jaro_winkler(name, other);
-    let best = known.split(", ").max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best {
-        Some(best) if likeness(&best) > NEAR => format!(" (did you mean {best:?}?)"),
-        _ => String::new(),
-    }
+fn did_you_mean(name: &str, known: &str) -> String {
+    nearest(name, known.split(", "))
+        .map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"))
 }
 
 impl Plan {

@@ -29,6 +29,7 @@ mod control;
 mod entry;
 mod journal;
 mod line_socket;
+mod nearest;
 mod node;
 mod paths;
 mod robot;
@@ -37,6 +38,7 @@ mod steering;
 
 pub use crate::control::{Command, ControlServer, ask, live_runs};
 pub use crate::entry::main;
+pub use crate::nearest::nearest;
 pub use crate::node::{Input, Node, Received, Sender};
 pub use crate::paths::{data_dir, home, runtime_dir};
 pub use crate::robot::{FrameReply, Robot, StepError, serve};

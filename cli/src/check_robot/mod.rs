@@ -18,13 +18,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use eyre::{Context as _, Result};
+use ruaflow_kit::nearest;
 
 use self::report::{Line, Outcome};
 use crate::args::CheckRobot;
 use crate::clone::Clone;
 use crate::failure::usage;
 use crate::flow::{Flow, Output};
-use crate::nearest::nearest;
 use crate::play::scene_settings;
 use crate::print;
 use crate::settings_file::SettingsFile;

@@ -1,5 +1,6 @@
 //! What a policy asks of `robo`, held against the robot's API.
 
+use ruaflow_kit::nearest;
 use ruaflow_robots::{Arg, Method, ParamKind, Primitives, RobotApi};
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{Arguments, Expr, ExprAttribute, ModModule};
@@ -8,7 +9,6 @@ use ruff_text_size::{Ranged as _, TextSize};
 use super::bindings::{Bindings, record_of};
 use super::finding::Finding;
 use super::literal;
-use crate::nearest::nearest;
 
 /// Names that `robo` has besides its API.
 const OTHERS: [&str; 2] = ["ToolError", "EpisodeFinished"];

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use cell_runner::child::{Child, ChildConfig, ChildEvent};
 use cell_runner::modules;
 use eyre::{Result, WrapErr as _, bail};
+use ruaflow_kit::nearest;
 use ruaflow_robots::{NONE, Primitives};
 use serde::Deserialize;
 use serde_json::json;
@@ -16,7 +17,6 @@ use super::bindings::Bindings;
 use super::finding::Finding;
 use super::references::{Member, References};
 use crate::clone::Clone;
-use crate::nearest::nearest;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 512 << 20;

@@ -9,7 +9,7 @@ use eyre::{Context as _, Result, bail};
 use libero::data::Data;
 use perception::Choice;
 use planner::{Asked, AskedError};
-use ruaflow_kit::Settings;
+use ruaflow_kit::{Settings, nearest};
 use ruaflow_prompt::Arm;
 use ruaflow_record::StateAddress;
 
@@ -17,7 +17,6 @@ use crate::args::{Agent, Play, Scene, Stage};
 use crate::clone::Clone;
 use crate::dataflow::Dataflow;
 use crate::failure::usage;
-use crate::nearest::nearest;
 use crate::recorded::not_a_run;
 use crate::settings_file::SettingsFile;
 use crate::suites;

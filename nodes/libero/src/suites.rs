@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ruaflow_kit::nearest;
 use thiserror::Error;
 
 use crate::{
@@ -111,11 +112,10 @@ pub fn find(data: &Data, name: &str) -> Result<Suite, SuiteError> {
     if let Some(suite) = suites.iter().find(|suite| suite.name.eq_ignore_ascii_case(name)) {
         return Ok(suite.clone());
     }
-    let wanted = name.to_lowercase();
-    let nearest = suites.iter().min_by_key(|suite| distance(&wanted, &suite.name));
+    let nearest = nearest(&name.to_lowercase(), suites.iter().map(|suite| suite.name.as_str()));
     Err(SuiteError::UnknownSuite {
         name: name.to_owned(),
-        nearest: nearest.map(|suite| suite.name.clone()).unwrap_or_default(),
+        nearest: nearest.unwrap_or_default().to_owned(),
     })
 }
 
@@ -263,22 +263,6 @@ fn parse_task_map(text: &str) -> Result<Vec<Suite>, (usize, String)> {
     Ok(suites)
 }
 
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let substituted = corner + usize::from(left != *right);
-            corner = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,12 +300,5 @@ mod tests {
         assert_eq!(instruction_in_name("pick_up_the_milk"), "pick up the milk");
         assert_eq!(instruction_in_name("KITCHEN_SCENE3_turn_on_the_stove"), "turn on the stove");
         assert_eq!(instruction_in_name("KITCHEN_SCENE10_close_the_drawer"), "close the drawer");
-    }
-
-    #[test]
-    fn distance_counts_edits() {
-        assert_eq!(distance("libero_spatal", "libero_spatial"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ruaflow_kit::{SettingError, Settings};
+use ruaflow_kit::{SettingError, Settings, nearest};
 
 /// Folder of the models that come with RuaFlow, from the dataflow's folder.
 const MODELS: &str = "../models/perception";
@@ -46,7 +46,7 @@ impl Choice {
                 value: other.to_owned(),
                 expected: format!(
                     "none, builtin, sam3 or oracle (did you mean {:?}?)",
-                    nearest(other)
+                    nearest(&other.to_lowercase(), Choice::WORDS).unwrap_or_default()
                 ),
             }),
         }
@@ -57,12 +57,6 @@ impl Choice {
 #[must_use]
 pub fn sam3_dir() -> PathBuf {
     ruaflow_kit::home().join("models/sam3")
-}
-
-fn nearest(word: &str) -> &'static str {
-    let near = |known: &str| strsim::jaro_winkler(&word.to_lowercase(), known);
-    let best = Choice::WORDS.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
-    best.unwrap_or_default()
 }
 
 #[cfg(test)]
