@@ -252,6 +252,13 @@ impl<L: Send + 'static> Node<L> {
         self.send(&frame)
     }
 
+    /// Warns of a frame that can't be read.
+    pub fn frame_ignored(&mut self, frame: &Received, error: &SchemaError) -> Result<()> {
+        let Received { topic, node, .. } = frame;
+        let text = format!("frame of topic {topic:?} from node {node:?} ignored: {error}");
+        self.event(event::WARNING, &text, serde_json::json!({}))
+    }
+
     /// Sends what waits for the recorder; `next` does it in time by itself.
     pub fn flush(&mut self) -> Result<()> {
         let Some(journal) = &mut self.journal else { return Ok(()) };

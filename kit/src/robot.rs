@@ -102,11 +102,7 @@ pub fn serve(robot: impl Robot) -> Result<()> {
                 let outs = match take(&mut session, &frame) {
                     Ok(outs) => outs,
                     Err(error) => {
-                        let text = format!(
-                            "frame of topic {:?} from node {:?} ignored: {error}",
-                            frame.topic, frame.node
-                        );
-                        node.event(event::WARNING, &text, json!({}))?;
+                        node.frame_ignored(&frame, &error)?;
                         continue;
                     }
                 };

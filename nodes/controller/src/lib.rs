@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 use eyre::{Context as _, Result, bail};
 use ruaflow_kit::{Command, ControlServer, Input, Node, Received, Sender, Settings};
 use ruaflow_schemas::{SchemaError, event};
-use serde_json::json;
 
 use crate::engine::{Engine, Output, Timing};
 
@@ -58,11 +57,7 @@ pub fn run() -> Result<()> {
                     node.set_episode(frame.stamp.episode);
                 }
                 if let Err(error) = take(&mut engine, &frame, now) {
-                    let text = format!(
-                        "frame of topic {:?} from node {:?} ignored: {error}",
-                        frame.topic, frame.node
-                    );
-                    node.event(event::WARNING, &text, json!({}))?;
+                    node.frame_ignored(&frame, &error)?;
                 }
             }
             Input::Event { event, .. } if event.kind == event::RUN => {

@@ -69,13 +69,7 @@ pub fn run() -> Result<()> {
             Input::Event { event, .. } if event.kind == event::ENDED => waiting.forget(),
             Input::Frame(frame) => match take(&seat, &mut waiting, &frame) {
                 Ok(step) => carry_out(&mut node, &seat, step)?,
-                Err(error) => {
-                    let text = format!(
-                        "frame of topic {:?} from node {:?} ignored: {error}",
-                        frame.topic, frame.node
-                    );
-                    node.event(event::WARNING, &text, json!({}))?;
-                }
+                Err(error) => node.frame_ignored(&frame, &error)?,
             },
             Input::Timeout => {
                 let over = waiting.give_up(Instant::now());

@@ -52,13 +52,7 @@ pub fn run() -> Result<()> {
             Input::Event { event, .. } if event.kind == event::ENDED => waiting.forget(),
             Input::Frame(frame) => match take(&mut waiting, &frame, worker.is_some()) {
                 Ok(step) => carry_out(&mut node, worker.as_ref(), step)?,
-                Err(error) => {
-                    let text = format!(
-                        "frame of topic {:?} from node {:?} ignored: {error}",
-                        frame.topic, frame.node
-                    );
-                    node.event(event::WARNING, &text, json!({}))?;
-                }
+                Err(error) => node.frame_ignored(&frame, &error)?,
             },
             Input::Timeout => {
                 let step = waiting.give_up(Instant::now());
