@@ -9,6 +9,7 @@ mod read;
 mod report;
 mod stats;
 mod summary;
+mod text;
 mod thumbnails;
 mod trial;
 
@@ -16,7 +17,8 @@ pub use crate::campaign::{Batch, Campaign, CampaignError, Standing, batches};
 pub use crate::compare::{Comparison, Difference, Unpaired, compare};
 pub use crate::plan::{Catalog, Plan, PlanError, Player, Scene};
 pub use crate::read::{Found, Problem, find};
-pub use crate::report::{html, markdown, short};
+pub use crate::report::{html, markdown};
 pub use crate::stats::{Estimate, bootstrap_mean, mcnemar, mean, median, wilson};
 pub use crate::summary::{Grouping, Summary, dimension, summarize};
+pub use crate::text::{interval, number, percent, share, short};
 pub use crate::trial::{Key, Numbers, Outcome, Spent, Trial};

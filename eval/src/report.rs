@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::compare::Comparison;
 use crate::stats::median;
 use crate::summary::{Grouping, Summary, summarize};
+use crate::text::{interval, number, percent, share, short};
 use crate::thumbnails::thumbnails;
 use crate::trial::{Numbers, Outcome, Trial};
 
@@ -31,8 +32,8 @@ pub fn html(
     comparisons: &[Comparison],
 ) -> Result<String, minijinja::Error> {
     let mut env = Environment::new();
-    env.add_filter("percent", |share: f64| format!("{:.1} %", share * 100.0));
-    env.add_filter("number", |value: Option<f64>| value.map_or("–".to_owned(), short));
+    env.add_filter("percent", percent);
+    env.add_filter("number", number);
     env.add_filter("p", |p: f64| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
     env.add_template("report.html", include_str!("report.html"))?;
     let overall = summarize(trials, Grouping::All);
@@ -75,14 +76,10 @@ pub fn markdown(trials: &[Trial], comparisons: &[Comparison]) -> String {
         let _ = writeln!(text, "| {} | system | solved | success | 95 % |", table.by);
         text.push_str("| --- | --- | --- | --- | --- |\n");
         for row in &table.rows {
-            let success = row.success.map_or(("–".to_owned(), "–".to_owned()), |s| {
-                let percent = |share: f64| format!("{:.1} %", share * 100.0);
-                (percent(s.value), format!("{} – {}", percent(s.low), percent(s.high)))
-            });
+            let [success, interval] = share(row.success);
             let (group, system) = (&row.group, &row.system);
             let solved = format!("{} / {}", row.solved, row.episodes);
-            let _ =
-                writeln!(text, "| {group} | {system} | {solved} | {} | {} |", success.0, success.1);
+            let _ = writeln!(text, "| {group} | {system} | {solved} | {success} | {interval} |");
         }
         text.push('\n');
     }
@@ -110,35 +107,11 @@ fn comparison_markdown(c: &Comparison) -> String {
     );
     for d in &c.both_solved {
         let (left, right, delta) = (short(d.left), short(d.right), short(d.delta.value));
-        let interval = format!("{} … {}", short(d.delta.low), short(d.delta.high));
+        let interval = interval(d.delta);
         let _ = writeln!(text, "| {} | {left} | {right} | {delta} | {interval} |", d.name);
     }
     text.push('\n');
     text
-}
-
-/// Three digits that matter, thousands apart.
-pub fn short(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1000.0 {
-        let digits = format!("{:.0}", size);
-        let mut text = String::new();
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i) % 3 == 0 {
-                text.push(',');
-            }
-            text.push(digit);
-        }
-        return if value < 0.0 { format!("-{text}") } else { text };
-    }
-    let places = if size >= 100.0 || value == 0.0 {
-        0
-    } else if size >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.places$}")
 }
 
 /// What the template shows.
@@ -357,20 +330,6 @@ mod tests {
         );
         let text = markdown(&trials, &[comparison]);
         assert!(text.contains("| libero_spatial | a | 1 / 2 | 50.0 % |"), "{text}");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (0.735, "0.73"),
-            (12.34, "12.3"),
-            (276_000.4, "276,000"),
-            (-1234.0, "-1,234"),
-            (100.0, "100"),
-        ] {
-            assert_eq!(short(value), text);
-        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use eyre::Result;
-use ruaflow_eval::{Comparison, Difference, compare, short};
+use ruaflow_eval::{Comparison, Difference, compare, interval, share, short};
 
 use super::args::Compare;
 use super::sides::Side;
-use super::table::{Table, percent};
+use super::table::Table;
 use crate::failure::usage;
 use crate::print;
 
@@ -27,9 +27,9 @@ pub fn run(args: &Compare) -> Result<ExitCode> {
 fn show(c: &Comparison) {
     print::line(format_args!("{} against {} on {} scenes", c.left, c.right, c.pairs));
     for (name, success) in [(&c.left, c.left_success), (&c.right, c.right_success)] {
-        if let Some(s) = success {
-            let interval = format!("{} – {}", percent(s.low), percent(s.high));
-            print::line(format_args!("  {name}: {} ({interval})", percent(s.value)));
+        if success.is_some() {
+            let [success, interval] = share(success);
+            print::line(format_args!("  {name}: {success} ({interval})"));
         }
     }
     print::line(format_args!(
@@ -59,7 +59,7 @@ fn table(c: &Comparison, differences: &[Difference]) -> Table {
             short(d.left),
             short(d.right),
             short(d.delta.value),
-            format!("{} … {}", short(d.delta.low), short(d.delta.high)),
+            interval(d.delta),
         ]);
     }
     table

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use eyre::Result;
-use ruaflow_eval::{Outcome, Trial};
+use ruaflow_eval::{Outcome, Trial, number};
 
 use super::args::{Ended, Runs, Sort};
 use super::episodes;
-use super::table::{Table, number};
+use super::table::Table;
 use crate::clone::Clone;
 use crate::print;
 

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use eyre::Result;
-use ruaflow_eval::{Summary, summarize};
+use ruaflow_eval::{Summary, number, share, summarize};
 use serde_json::json;
 
 use super::args::Summarize;
 use super::episodes;
-use super::table::{Table, number, percent};
+use super::table::Table;
 use crate::failure::usage;
 use crate::print;
 
@@ -47,10 +47,7 @@ pub fn lines(summaries: &[Summary]) -> Vec<String> {
         ],
     );
     for summary in summaries {
-        let (success, interval) = match summary.success {
-            Some(s) => (percent(s.value), format!("{} – {}", percent(s.low), percent(s.high))),
-            None => ("–".to_owned(), "–".to_owned()),
-        };
+        let [success, interval] = share(summary.success);
         let mean = |name| number(summary.means.get(name).copied());
         table.row([
             summary.group.clone(),

@@ -35,15 +35,6 @@ impl Table {
     }
 }
 
-/// A number as [`ruaflow_eval::short`] writes it, a dash for none.
-pub fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), ruaflow_eval::short)
-}
-
-pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
