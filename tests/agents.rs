@@ -28,7 +28,6 @@ fn command<'a>(place: &Place, server: &Server, args: impl IntoIterator<Item = &'
     let model = ["--planner", "openai", "--model", "scripted-1", "--base-url", &url];
     let mut command = place.rua(["play", "--robot", "template", "--out", "out"]);
     command.args(model).args(args).env("OPENAI_API_KEY", KEY);
-    command.env("XDG_CONFIG_HOME", place.path("config"));
     command
 }
 
@@ -203,7 +202,7 @@ fn settings_come_from_flags_then_the_environment_then_a_file() {
     let command = |out: &'static str| {
         let mut command =
             place.rua(["play", "--robot", "template", "--planner", "openai", "--out", out]);
-        command.env("XDG_CONFIG_HOME", place.path("config")).env_remove("OPENAI_API_KEY");
+        command.env_remove("OPENAI_API_KEY");
         command
     };
     place.run(command("one")).assert_code(0);
@@ -218,8 +217,7 @@ fn settings_come_from_flags_then_the_environment_then_a_file() {
     assert!(kept.contains("\"RUA_MODEL\": \"from-file\""), "{kept}");
 
     let mut nameless = place.rua(["play", "--robot", "template", "--planner", "anthropic"]);
-    nameless.env("XDG_CONFIG_HOME", place.path("config")).env_remove("ANTHROPIC_API_KEY");
-    nameless.args(["--model", "claude-x"]);
+    nameless.args(["--model", "claude-x"]).env_remove("ANTHROPIC_API_KEY");
     place.run(nameless).assert_code(2).assert_error(&["ANTHROPIC_API_KEY"]);
 }
 

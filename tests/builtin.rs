@@ -3,12 +3,17 @@
 
 use end_to_end::{Place, Records};
 
+/// Without a planner, a policy or a model it is this one that plays.
 fn play(place: &Place, scene: &[&str]) -> Records {
-    let mut rua = place.rua(["play", "--planner", "builtin", "--perception", "oracle"]);
+    let mut rua = place.rua(["play", "--perception", "oracle"]);
     rua.args(scene).args(["--pictures", "off", "--out", "out"]);
-    place.run(rua).assert_code(0);
+    let ended = place.run(rua);
+    ended.assert_code(0);
+    assert!(ended.out.contains("no model is configured"), "{ended}");
     place.assert_nothing_left();
-    place.records()
+    let records = place.records();
+    assert_eq!(records.result().planner, "builtin");
+    records
 }
 
 /// A drawer is opened, and what was taken goes into it: eyes, grasp, place and fixtures.

@@ -106,7 +106,8 @@ impl Rua {
 
 #[derive(Args, Default)]
 pub struct Play {
-    /// Who decides: script, builtin, openai (any server that speaks like it), anthropic, codex or claude
+    /// Who decides: script, builtin, openai (any server that speaks like it), anthropic, codex or
+    /// claude [default: script with --policy, whoever asks the model that is configured, else builtin]
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
     /// Program of the planner `codex` or `claude` [default: the one on the PATH]

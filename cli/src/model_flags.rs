@@ -15,6 +15,11 @@ impl ModelFlags {
     pub fn settings(&self) -> impl Iterator<Item = (String, String)> {
         self.0.clone().into_iter()
     }
+
+    /// Whether they name a model.
+    pub fn name_one(&self) -> bool {
+        self.0.contains_key("RUA_MODEL")
+    }
 }
 
 impl Args for ModelFlags {

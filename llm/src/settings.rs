@@ -153,6 +153,18 @@ pub enum Provider {
     Anthropic,
 }
 
+impl Provider {
+    /// Whose model the settings name, by its wire or its name; `None` without a model.
+    pub fn named(sources: &Sources) -> Option<Self> {
+        let values = Values::new(sources).ok()?;
+        let anthropic = match values.text("wire") {
+            Some(wire) => wire.text == "anthropic",
+            None => values.text("base-url").is_none() && values.model.starts_with("claude"),
+        };
+        Some(if anthropic { Provider::Anthropic } else { Provider::OpenAi })
+    }
+}
+
 /// Where settings come from.
 pub struct Sources<'a> {
     /// A setting that was given as a flag or in the environment, by its variable's name.

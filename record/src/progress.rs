@@ -90,6 +90,10 @@ pub enum Happening {
         node: String,
         message: String,
     },
+    /// How the run came to be as it is, where that is not plain.
+    Note {
+        text: String,
+    },
     /// An episode is over.
     Ended {
         episode: u32,

@@ -68,11 +68,15 @@ impl Place {
         command
             .current_dir(self.dir.path())
             .env(MARK, self.path("run"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null());
         // What is the caller's must not decide a test.
         for setting in Settings::NAMES.into_iter().chain([Settings::FILE_VARIABLE]) {
             command.env_remove(setting);
+        }
+        for setting in ruaflow_llm::SETTINGS {
+            command.env_remove(setting.variable());
         }
         command
     }

@@ -107,9 +107,17 @@ fn recorded_scene(args: &Play) -> Result<impl Iterator<Item = (String, String)>>
 }
 
 fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
+    // Whom the dataflow would have chosen no longer counts.
+    let (planner, policy) = match (args.planner.clone(), absolute(&args.policy)?) {
+        (None, Some(policy)) => (Some("script".to_owned()), Some(policy)),
+        (None, None) if args.model.name_one() => {
+            (Some(NOT_SET.to_owned()), Some(NOT_SET.to_owned()))
+        }
+        asked => asked,
+    };
     Ok(given([
-        ("PLANNER", args.planner.clone()),
-        ("POLICY", absolute(&args.policy)?),
+        ("PLANNER", planner),
+        ("POLICY", policy),
         ("CLI", absolute(&args.cli)?),
         ("MCP_PORT", args.door.as_ref().map(|door| door.port.to_string())),
         ("MCP_TOKEN_FILE", args.door.as_ref().map(|door| door.token_file.display().to_string())),

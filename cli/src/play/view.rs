@@ -75,6 +75,7 @@ impl View {
                     bar.set_position(*control_steps);
                 }
             }
+            Happening::Note { text } => self.note(text),
             Happening::Warning { node, message } => self.line(&format!("! {node}: {message}")),
             Happening::Ended { .. } => self.line(&ended_line(what)),
             // The verdict is taken from result.json.

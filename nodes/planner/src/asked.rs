@@ -335,8 +335,19 @@ mod tests {
     fn planners_that_are_not_here_name_those_that_are() {
         let unknown = error([("PLANNER", "gpt")]);
         assert!(unknown.contains("\"gpt\"") && unknown.contains("script"), "{unknown}");
-        assert!(error([("POLICY", "")]).contains("POLICY is empty"));
+        assert!(error([("PLANNER", "script"), ("POLICY", "")]).contains("POLICY is empty"));
         assert!(error([("POLICY", "none.py")]).contains("no such file"));
+    }
+
+    #[test]
+    fn without_a_planner_a_file_is_played_or_a_model_asked() {
+        assert_eq!(read([]).unwrap().planner.name(), "script");
+        let asked = |model, more| read([("POLICY", ""), ("RUA_MODEL", model), more]).unwrap();
+        let here = ("RUA_BASE_URL", "http://127.0.0.1:1/v1");
+        assert_eq!(asked("qwen3", here).planner.name(), "openai");
+        assert_eq!(asked("claude-opus-5", here).planner.name(), "openai", "behind a gateway");
+        let key = error([("POLICY", ""), ("RUA_MODEL", "claude-x"), ("RUA_KEY_ENV", "RUA_NO_KEY")]);
+        assert!(key.contains("planner \"anthropic\"") && key.contains("RUA_NO_KEY"), "{key}");
     }
 
     #[test]

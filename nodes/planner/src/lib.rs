@@ -98,6 +98,9 @@ fn drive(node: &mut Node<Word>, asked: Asked, mut desk: Desk, started: Instant) 
         planner: asked.planner.name().to_owned(),
         episodes: asked.scenes.count(),
     });
+    if let Some(note) = asked.planner.note() {
+        desk.tell(&Happening::Note { text: note.to_owned() });
+    }
     let created = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut session = Session::new(asked, peers(node), created, started, Instant::now());
     let sender = node.sender();

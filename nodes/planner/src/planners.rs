@@ -23,8 +23,8 @@ pub enum Planner {
     Model { provider: Provider, endpoint: Box<Endpoint>, prices: Prices },
     /// Leaves it to another program.
     Runtime(Runtime),
-    /// Plays without a model.
-    Builtin,
+    /// Plays without a model; `by_default` when nobody asked for it.
+    Builtin { by_default: bool },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -33,14 +33,18 @@ pub enum PlannerError {
     Setting(#[from] SettingError),
     #[error(transparent)]
     Script(#[from] ScriptError),
-    #[error("setting POLICY is empty: the planner \"script\" plays a Python file, say which")]
+    #[error(
+        "setting POLICY is empty: the planner \"script\" plays a Python file, name one with --policy"
+    )]
     NoPolicy,
     #[error(
         "setting BUDGET_DOLLARS: the price of model {0:?} is not known; put it into rua.toml under [prices]"
     )]
     NoPrice(String),
     #[error("planner {planner:?}: {reason}")]
-    Model { planner: String, reason: ruaflow_llm::SettingError },
+    Model { planner: &'static str, reason: ruaflow_llm::SettingError },
+    #[error(transparent)]
+    RuaToml(ruaflow_llm::SettingError),
     #[error("planner {planner:?}: {reason}")]
     Runtime { planner: String, reason: RuntimeError },
     #[error(
@@ -52,8 +56,9 @@ pub enum PlannerError {
 impl Planner {
     /// The planner that the settings ask for; relative paths count from `cwd`.
     pub(crate) fn read(settings: &Settings, cwd: &Path) -> Result<Self, PlannerError> {
-        match settings.text("PLANNER").as_deref().unwrap_or("script") {
-            "builtin" => Ok(Planner::Builtin),
+        let Some(name) = settings.text("PLANNER") else { return by_default(settings, cwd) };
+        match name.as_str() {
+            "builtin" => Ok(Planner::Builtin { by_default: false }),
             "script" => script(settings, cwd),
             "openai" => model(settings, cwd, Provider::OpenAi),
             "anthropic" => model(settings, cwd, Provider::Anthropic),
@@ -63,17 +68,26 @@ impl Planner {
                     .map(Planner::Runtime)
                     .map_err(|reason| PlannerError::Runtime { planner: name.to_owned(), reason })
             }
-            name => Err(PlannerError::Unknown { name: name.to_owned() }),
+            _ => Err(PlannerError::Unknown { name }),
         }
     }
 
     pub fn name(&self) -> &'static str {
         match self {
             Planner::Script { .. } => "script",
-            Planner::Model { provider: Provider::OpenAi, .. } => "openai",
-            Planner::Model { provider: Provider::Anthropic, .. } => "anthropic",
+            Planner::Model { provider, .. } => planner_of(*provider),
             Planner::Runtime(runtime) => runtime.name(),
-            Planner::Builtin => "builtin",
+            Planner::Builtin { .. } => "builtin",
+        }
+    }
+
+    /// What a person should know of how it came to be this one.
+    pub(crate) fn note(&self) -> Option<&'static str> {
+        match self {
+            Planner::Builtin { by_default: true } => {
+                Some("no model is configured, so the built-in planner plays; --model NAME asks one")
+            }
+            _ => None,
         }
     }
 
@@ -84,7 +98,7 @@ impl Planner {
 
     fn asks(&self) -> Option<(&Endpoint, &Prices)> {
         match self {
-            Planner::Script { .. } | Planner::Builtin => None,
+            Planner::Script { .. } | Planner::Builtin { .. } => None,
             Planner::Model { endpoint, prices, .. } => Some((endpoint, prices)),
             Planner::Runtime(runtime) => runtime.asks(),
         }
@@ -93,7 +107,7 @@ impl Planner {
     pub fn policy(&self) -> Option<&Policy> {
         match self {
             Planner::Script { policy, .. } => Some(policy),
-            Planner::Model { .. } | Planner::Runtime(_) | Planner::Builtin => None,
+            Planner::Model { .. } | Planner::Runtime(_) | Planner::Builtin { .. } => None,
         }
     }
 
@@ -112,7 +126,7 @@ impl Planner {
                 Box::new(Model::new((**endpoint).clone(), prices.clone()))
             }
             Planner::Runtime(runtime) => runtime.backend(),
-            Planner::Builtin => Box::new(Builtin),
+            Planner::Builtin { .. } => Box::new(Builtin),
         }
     }
 
@@ -170,13 +184,20 @@ pub(crate) fn endpoint(
     cwd: &Path,
     provider: Provider,
 ) -> Result<(Endpoint, Prices), ruaflow_llm::SettingError> {
-    // `rua play` says which folder it was called in.
-    let folder = settings.text("RUA_FOLDER").map_or_else(|| cwd.to_owned(), PathBuf::from);
-    let files = Files::load(&folder, user_configuration().as_deref())?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let files = rua_toml(settings, cwd)?;
     let sources =
         Sources { given: &|name| settings.text(name), environment: &environment, files: &files };
     Ok((Endpoint::resolve(provider, &sources)?, files.prices()))
+}
+
+fn rua_toml(settings: &Settings, cwd: &Path) -> Result<Files, ruaflow_llm::SettingError> {
+    // `rua play` says which folder it was called in.
+    let folder = settings.text("RUA_FOLDER").map_or_else(|| cwd.to_owned(), PathBuf::from);
+    Files::load(&folder, user_configuration().as_deref())
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// `XDG_CONFIG_HOME`, else `~/.config`.
@@ -185,15 +206,33 @@ fn user_configuration() -> Option<PathBuf> {
     named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".config")))
 }
 
+/// Nobody was named: a file is played, else the model that is configured is asked.
+fn by_default(settings: &Settings, cwd: &Path) -> Result<Planner, PlannerError> {
+    if settings.text("POLICY").is_some() {
+        return script(settings, cwd);
+    }
+    let files = rua_toml(settings, cwd).map_err(PlannerError::RuaToml)?;
+    let sources =
+        Sources { given: &|name| settings.text(name), environment: &environment, files: &files };
+    match Provider::named(&sources) {
+        Some(provider) => model(settings, cwd, provider),
+        None => Ok(Planner::Builtin { by_default: true }),
+    }
+}
+
 fn model(settings: &Settings, cwd: &Path, provider: Provider) -> Result<Planner, PlannerError> {
     match endpoint(settings, cwd, provider) {
         Ok((endpoint, prices)) => {
             Ok(Planner::Model { provider, endpoint: Box::new(endpoint), prices })
         }
-        Err(reason) => {
-            let planner = settings.text("PLANNER").unwrap_or_default();
-            Err(PlannerError::Model { planner, reason })
-        }
+        Err(reason) => Err(PlannerError::Model { planner: planner_of(provider), reason }),
+    }
+}
+
+fn planner_of(provider: Provider) -> &'static str {
+    match provider {
+        Provider::OpenAi => "openai",
+        Provider::Anthropic => "anthropic",
     }
 }
 

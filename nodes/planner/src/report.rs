@@ -27,6 +27,7 @@ pub(crate) fn line(what: &Happening) -> Option<String> {
             format!("turn {turn}: {input} tokens in, {output} out{dollars}, {seconds:.1} s")
         }
         Happening::Progress { .. } => return None,
+        Happening::Note { text } => text.clone(),
         Happening::Warning { node, message } => format!("warning from {node}: {message}"),
         Happening::Ended {
             episode,
