@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
 
-use end_to_end::{Place, Running, root, wait_until};
+use end_to_end::{Place, Running, policies, root, wait_until};
 use ruaflow_record::{Reason, Status};
+use ruaflow_schemas::CellResult;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -31,11 +33,15 @@ fn url_in(printed: &str) -> Option<String> {
 
 /// What the Python SDK of the protocol's authors finds and does.
 fn peer(place: &Place, url: &str, mode: &str, calls: &[&str]) -> Vec<Value> {
-    let mut command = place.command(root().join(".venv/bin/python"));
-    command.arg(root().join("tests/mcp/peer.py")).args([url, "token", mode]).args(calls);
-    let ended = place.run(command);
+    let ended = place.run(client(place, &[url, "token", mode], calls));
     ended.assert_code(0);
     ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn client(place: &Place, server: &[&str; 3], calls: &[&str]) -> Command {
+    let mut command = place.command(root().join(".venv/bin/python"));
+    command.arg(root().join("tests/mcp/peer.py")).args(server).args(calls);
+    command
 }
 
 const FINISH: &str = "finish={\"status\": \"success\", \"summary\": \"moved\"}";
@@ -75,15 +81,43 @@ fn cells_by_the_protocol_with_sessions_show_pictures() {
 }
 
 #[test]
+fn a_client_that_vanishes_in_mid_motion_leaves_the_robot_to_the_next() {
+    let place = Place::default();
+    let (running, url) = serve(&place, &[]);
+    let endless = format!("python={}", json!({"code": policies::FOR_EVER}));
+    let mut command = client(&place, &[&url, "token", "legacy"], &[&endless]);
+    let mut vanishing = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let happenings = place.path("out/progress.jsonl");
+    wait_until("a motion", || {
+        std::fs::read_to_string(&happenings).is_ok_and(|told| told.contains(r#""kind":"progress""#))
+    });
+    vanishing.kill().unwrap();
+    vanishing.wait().unwrap();
+
+    let look = r#"python={"code": "print('moved', robo.state().step > 0)"}"#;
+    let mut answer = Value::Null;
+    wait_until("the robot to be free", || {
+        let told = peer(&place, &url, "legacy", &[look]);
+        answer = told.into_iter().find(|line| line["called"] == "python").unwrap();
+        answer["failed"] == false
+    });
+    assert!(answer["text"].as_str().unwrap().contains("moved True"), "{answer}");
+    peer(&place, &url, "legacy", &[FINISH]);
+    running.wait().assert_code(0);
+    place.assert_nothing_left();
+    let cells = place.records().rows::<CellResult>(0);
+    let statuses: Vec<&str> = cells.iter().map(|cell| cell.status.as_str()).collect();
+    assert_eq!(statuses, ["cancelled", "ok"]);
+}
+
+#[test]
 fn nobody_without_the_token_gets_in_and_ctrl_c_ends_in_good_order() {
     let place = Place::default();
     let (running, url) = serve(&place, &[]);
     let mode = std::fs::metadata(place.path("token")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     place.write("wrong", "0123456789abcdef0123456789abcdef");
-    let mut command = place.command(root().join(".venv/bin/python"));
-    command.arg(root().join("tests/mcp/peer.py")).args([&url, "wrong", "legacy"]);
-    let ended = place.run(command);
+    let ended = place.run(client(&place, &[&url, "wrong", "legacy"], &[]));
     assert_ne!(ended.code, Some(0), "{ended}");
 
     running.signal(Signal::INT);
