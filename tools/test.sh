@@ -2,7 +2,7 @@
 # The checks and tests of the whole tree.
 
 # run_tests [--all] [FILTER]: FILTER picks tests as cargo does.
-# run_tests --models: the model client against a real model behind llama.cpp.
+# run_tests --models: the model client, and an episode, with a real model behind llama.cpp.
 # run_tests --parity [all | sample | SUITE:TASK]...: LIBERO against its reference.
 # run_tests --runtimes [FILTER]: episodes played by the agents' real command lines.
 run_tests() {
@@ -15,9 +15,7 @@ run_tests() {
     return
   fi
   if [[ ${1-} == --models ]]; then
-    set_up_local_model
-    cd "$ROOT" || return
-    RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python run_cargo test --package ruaflow-llm --test peers -- --ignored
+    test_models
     return
   fi
   if [[ ${1-} == --all ]]; then
@@ -46,6 +44,13 @@ test_parity() {
   NUMBA_CACHE_DIR=$RUAFLOW_HOME/cache/numba OPENBLAS_NUM_THREADS=1 LP_NUM_THREADS=1 \
     "$REFERENCE/bin/python" "$scripts/parity.py" --data "$DATA" --out "$RUAFLOW_HOME/parity" \
     --play "$CARGO_TARGET_DIR/release/examples/parity" --jobs "$(nproc)" "$@" </dev/null
+}
+
+test_models() {
+  set_up_local_model
+  cd "$ROOT" || return
+  local -x RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python
+  run_cargo test --package ruaflow-llm --package end-to-end --test peers --test local_model -- --ignored
 }
 
 # Plays episodes by Codex CLI and Claude Code, pinned in tests/runtimes, with a

@@ -1,6 +1,8 @@
-//! A model server that plays a script, for tests: it speaks all three wires on
-//! loopback, does everything wrong that it is told to, and remembers what it was asked.
+//! Model servers for tests: one that plays a script, speaks all three wires on
+//! loopback, does everything wrong that it is told to, and remembers what it was asked;
+//! and a real one, with a small model.
 
+mod local_model;
 mod play;
 mod render;
 
@@ -12,6 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+pub use local_model::LocalModel;
 use play::Fault;
 pub use play::Play;
 

