@@ -85,7 +85,7 @@ impl Runtime {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match &self.0 {
-            Kind::Agent { cli, .. } => cli.name(),
+            Kind::Agent { cli, .. } => cli.facts().name,
             Kind::Mcp(_) => "mcp",
         }
     }

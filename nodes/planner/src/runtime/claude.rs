@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::SERVER;
-use super::cli::{Cli, Home, Links, Opening, Said, private_file};
+use super::cli::{Cli, Facts, Home, Links, Opening, Said, private_file};
 use super::relay::Dialect;
 
 #[derive(Debug)]
@@ -18,24 +18,14 @@ pub(super) struct Claude;
 const ROBOT_TOKEN: &str = "RUA_ROBOT_TOKEN";
 
 impl Cli for Claude {
-    fn name(&self) -> &'static str {
-        "claude"
-    }
-
-    fn about(&self) -> &'static str {
-        "Claude Code"
-    }
-
-    fn package(&self) -> &'static str {
-        "@anthropic-ai/claude-code"
-    }
-
-    fn oldest(&self) -> [u32; 3] {
-        [2, 1, 0]
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Messages
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "claude",
+            about: "Claude Code",
+            package: "@anthropic-ai/claude-code",
+            oldest: [2, 1, 0],
+            dialect: Dialect::Messages,
+        }
     }
 
     fn prepare(

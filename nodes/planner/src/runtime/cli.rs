@@ -36,16 +36,21 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 /// Characters of what it said that are told.
 const MAX_SAID: usize = 300;
 
+/// What a command line is called, and what it speaks.
+pub(super) struct Facts {
+    /// Of its program and of the planner.
+    pub name: &'static str,
+    pub about: &'static str,
+    /// In npm's registry.
+    pub package: &'static str,
+    /// Oldest version that is known to work.
+    pub oldest: [u32; 3],
+    pub dialect: Dialect,
+}
+
 /// What differs from one command line to another.
 pub(super) trait Cli: Debug + Send + Sync {
-    /// Of its program and of the planner.
-    fn name(&self) -> &'static str;
-    fn about(&self) -> &'static str;
-    /// In npm's registry.
-    fn package(&self) -> &'static str;
-    /// Oldest version that is known to work.
-    fn oldest(&self) -> [u32; 3];
-    fn dialect(&self) -> Dialect;
+    fn facts(&self) -> Facts;
     /// Completes the command and its files; what goes to its standard input comes back.
     fn prepare(
         &self,
@@ -162,7 +167,7 @@ impl Agent {
         links: &Links,
         opening: &Opening,
     ) -> Result<Process, String> {
-        let name = self.cli.name();
+        let name = self.cli.facts().name;
         let failed = |error: std::io::Error| format!("{name} can't be started: {error}");
         let mut command = self.command(home);
         let input = self.cli.prepare(&mut command, home, links, opening).map_err(failed)?;
@@ -178,7 +183,7 @@ impl Agent {
 
 impl Backend for Agent {
     fn play(&mut self, episode: &mut Episode) -> Result<Ending, String> {
-        let name = self.cli.name();
+        let name = self.cli.facts().name;
         if episode.arm() == Arm::SingleShot {
             return Err(format!(
                 "planner {name:?} acts by tools; for the arm single-shot use the planner openai or anthropic"
@@ -196,7 +201,7 @@ impl Backend for Agent {
         window.gallery = Some(gallery.clone());
         let server = Server::start(Options::default(), &tools, counter).map_err(offered)?;
         let client = Client::new(self.endpoint.clone());
-        let relay = Relay::start(self.cli.dialect(), client, gallery).map_err(offered)?;
+        let relay = Relay::start(self.cli.facts().dialect, client, gallery).map_err(offered)?;
         let home = Home::make().map_err(|error| format!("{name} has no home: {error}"))?;
         let links = Links {
             model: &self.endpoint.model,
@@ -278,7 +283,7 @@ impl Attended<'_> {
             if self.is_spent(episode) || last_words.are_spoken(episode) {
                 return Ok(Ending::Over);
             }
-            let name = self.agent.cli.name();
+            let name = self.agent.cli.facts().name;
             match status {
                 Ok(None) => {}
                 Ok(Some(status)) => {
@@ -343,7 +348,9 @@ impl Attended<'_> {
             self.log.keep(&event);
             match self.agent.cli.read(&event) {
                 Said::Words(words) => self.words = words,
-                Said::Trouble(why) => tracing::warn!(why, "{} has trouble", self.agent.cli.name()),
+                Said::Trouble(why) => {
+                    tracing::warn!(why, "{} has trouble", self.agent.cli.facts().name)
+                }
                 Said::Failed(why) => {
                     self.failed = Some(why);
                     self.process.end_input();
@@ -358,7 +365,7 @@ impl Attended<'_> {
 
     fn ended(&mut self, status: std::process::ExitStatus) -> Result<Ending, String> {
         self.hear(LAST_LINES);
-        let name = self.agent.cli.name();
+        let name = self.agent.cli.facts().name;
         if let Some(why) = self.failed.take() {
             return Err(self.with_errors(format!("{name} failed: {why}")));
         }

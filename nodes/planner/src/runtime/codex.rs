@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::SERVER;
-use super::cli::{Cli, Home, Links, Opening, Said, private_file};
+use super::cli::{Cli, Facts, Home, Links, Opening, Said, private_file};
 use super::relay::Dialect;
 
 #[derive(Debug)]
@@ -20,24 +20,14 @@ const MODEL_TOKEN: &str = "RUA_MODEL_TOKEN";
 const ROBOT_TOKEN: &str = "RUA_ROBOT_TOKEN";
 
 impl Cli for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn about(&self) -> &'static str {
-        "the Codex CLI"
-    }
-
-    fn package(&self) -> &'static str {
-        "@openai/codex"
-    }
-
-    fn oldest(&self) -> [u32; 3] {
-        [0, 155, 0]
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Responses
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "codex",
+            about: "the Codex CLI",
+            package: "@openai/codex",
+            oldest: [0, 155, 0],
+            dialect: Dialect::Responses,
+        }
     }
 
     fn prepare(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::cli::Cli;
+use super::cli::{Cli, Facts};
 
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -21,7 +21,7 @@ pub(super) struct Program {
 impl Program {
     /// The program that was named, or else the one on the path.
     pub fn find(cli: &dyn Cli, named: Option<&Path>) -> Result<Self, String> {
-        let (name, about) = (cli.name(), cli.about());
+        let Facts { name, about, package, .. } = cli.facts();
         let path = match named {
             Some(path) if path.is_file() => Some(path.to_owned()),
             Some(path) => {
@@ -33,8 +33,7 @@ impl Program {
             Some(path) => Ok(Program { path, checked: false }),
             None => Err(format!(
                 "planner {name:?} needs {about}, and there is no program {name} on the PATH: \
-                 install it with `npm install --global {}`, or say where it is with --cli",
-                cli.package()
+                 install it with `npm install --global {package}`, or say where it is with --cli"
             )),
         }
     }
@@ -56,25 +55,21 @@ impl Program {
         if self.checked {
             return Ok(());
         }
-        let told = self.version()?;
+        let Facts { name, about, package, oldest, .. } = cli.facts();
+        let (told, path) = (self.version()?, &self.path);
         let Some(version) = version_in(&told) else {
             return Err(format!(
-                "{:?} does not tell its version, it says {told:?}: is it {}?",
-                self.path,
-                cli.about()
+                "{path:?} does not tell its version, it says {told:?}: is it {about}?"
             ));
         };
         let text = |version: [u32; 3]| version.map(|part| part.to_string()).join(".");
-        if version < cli.oldest() {
+        let (found, needed) = (text(version), text(oldest));
+        if version < oldest {
             return Err(format!(
-                "{:?} is version {}; {} or newer is needed: npm install --global {}",
-                self.path,
-                text(version),
-                text(cli.oldest()),
-                cli.package()
+                "{path:?} is version {found}; {needed} or newer is needed: npm install --global {package}"
             ));
         }
-        tracing::info!(program = cli.name(), version = text(version), "agent found");
+        tracing::info!(program = name, version = found, "agent found");
         self.checked = true;
         Ok(())
     }
