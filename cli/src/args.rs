@@ -391,12 +391,12 @@ pub struct Prompt {
     /// Methods it has: full or no-vla
     #[arg(long, value_name = "SET", default_value = "full")]
     pub primitives: Primitives,
-    /// With eyes behind `robo.segment`
-    #[arg(long)]
-    pub perception: bool,
-    /// With a VLA policy behind `robo.pi0_pick`
-    #[arg(long)]
-    pub vla: bool,
+    /// Eyes behind `robo.segment`, or none [default: as the dataflow has it]
+    #[arg(long, value_name = "EYES")]
+    pub perception: Option<String>,
+    /// VLA policy behind `robo.pi0_pick`, or none [default: as the dataflow has it]
+    #[arg(long, value_name = "POLICY")]
+    pub vla: Option<String>,
     /// Time an episode may take
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     pub budget: u32,

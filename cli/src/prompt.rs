@@ -10,6 +10,7 @@ use ruaflow_record::read_rows;
 use ruaflow_schemas::{Card, Frame as _};
 
 use crate::args::Prompt;
+use crate::clone::Clone;
 use crate::failure::usage;
 use crate::print;
 use crate::recorded::open_run;
@@ -57,9 +58,16 @@ fn rules(args: &Prompt) -> Rules {
         show_budgets: !agent.hide_budgets,
         transfer: agent.transfer,
         guides: agent.guides,
-        perception: args.perception,
-        vla: args.vla,
+        perception: there(args.perception.as_deref(), &args.robot, "PERCEPTION"),
+        vla: there(args.vla.as_deref(), &args.robot, "VLA"),
     }
+}
+
+/// Whether a run has it: as it is asked for, else as the robot's dataflow has it.
+fn there(asked: Option<&str>, robot: &str, setting: &str) -> bool {
+    let flow = Clone::find().and_then(|clone| clone.dataflow(robot)).ok();
+    let word = asked.or_else(|| flow.as_ref()?.setting(setting));
+    word.is_some_and(|word| word != "none")
 }
 
 /// The card of a run's first episode, as its agent knew it.

@@ -44,16 +44,17 @@ fn all_rules() -> Vec<Rules> {
         for feedback in Feedback::ALL {
             for images in Images::ALL {
                 for primitives in Primitives::ALL {
-                    for switch in [false, true] {
+                    for switches in 0..32 {
+                        let on = |switch: u32| switches & (1 << switch) != 0;
                         all.push(Rules {
                             feedback,
                             images,
                             primitives,
-                            guides: switch,
-                            perception: switch,
-                            vla: switch,
-                            transfer: switch,
-                            show_budgets: switch,
+                            guides: on(0),
+                            perception: on(1),
+                            vla: on(2),
+                            transfer: on(3),
+                            show_budgets: on(4),
                             ..rules(arm)
                         });
                     }
@@ -121,6 +122,8 @@ fn no_sentence_promises_what_the_run_does_not_do() {
         let finds = says("segment(") || names.iter().any(|name| name == "segment");
         assert_eq!(finds, rules.perception, "{rules:?}");
         assert_eq!(says("Segment("), rules.perception, "{rules:?}");
+        assert!(rules.perception || !says("segment_"), "{rules:?}");
+        assert_eq!(says("robo.done"), rules.arm != Arm::Tools, "{rules:?}");
         assert_eq!(says("`python` call"), rules.arm == Arm::Cells);
         assert_eq!(says("`run_program` call"), rules.arm == Arm::Program);
         assert_eq!(says("workspace folder"), code, "{rules:?}");

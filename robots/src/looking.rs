@@ -149,7 +149,7 @@ pub(crate) const ARTIFACT: Method = Method {
     name: "artifact",
     doc: "A file about a recorded step: CAMERA.png, CAMERA_high.png, CAMERA_depth.npz, \
           CAMERA_world.npz, CAMERA_world_high.npz, CAMERA_metadata.json, CAMERA_policy.png \
-          (mirrored, as policies take it), segment_NN.json, segment_overlay_NN.png.",
+          (mirrored, as policies take it).",
     params: &[Param::any("name", Type::Str, Default::Required, "", "name of the file"), STEP],
     exactly_one_of: &[],
     kind: Kind::Read,

@@ -49,6 +49,10 @@ impl RobotApi {
 
         let mut out = self.setting();
         // `write!` to a String cannot fail.
+        for attribute in self.attributes {
+            let type_name = attribute.ty.python_name();
+            let _ = writeln!(out, "- `robo.{}` ({type_name}): {}", attribute.name, attribute.doc);
+        }
         let _ = writeln!(out, "\n## Methods");
         for method in &methods {
             self.write_method_text(&mut out, method, &params);
@@ -62,8 +66,8 @@ impl RobotApi {
         out
     }
 
-    /// What the robot is, its constants, attributes, cameras and pictures: the
-    /// beginning of the reference.
+    /// What the robot is, its constants, cameras and pictures: the beginning of the
+    /// reference, and all of it that does not need code.
     #[must_use]
     pub fn setting(&self) -> String {
         let mut out = format!("# `robo` ({})\n\n{}\n\n", self.name, self.doc);
@@ -102,10 +106,6 @@ impl RobotApi {
         for Constant { name, value, unit, doc } in self.constants {
             let space = if unit.is_empty() { "" } else { " " };
             let _ = writeln!(out, "- `robo.{name} = {value:?}`{space}{unit}: {doc}");
-        }
-        for attribute in self.attributes {
-            let type_name = attribute.ty.python_name();
-            let _ = writeln!(out, "- `robo.{}` ({type_name}): {}", attribute.name, attribute.doc);
         }
         for camera in self.cameras {
             let mount = match camera.mount {

@@ -325,7 +325,7 @@ class Robo:
         return _call("camera_meta", {"camera": camera, "step": step, "resolution": resolution})
 
     def artifact(self, name, *, step=-1):
-        """A file about a recorded step: CAMERA.png, CAMERA_high.png, CAMERA_depth.npz, CAMERA_world.npz, CAMERA_world_high.npz, CAMERA_metadata.json, CAMERA_policy.png (mirrored, as policies take it), segment_NN.json, segment_overlay_NN.png.
+        """A file about a recorded step: CAMERA.png, CAMERA_high.png, CAMERA_depth.npz, CAMERA_world.npz, CAMERA_world_high.npz, CAMERA_metadata.json, CAMERA_policy.png (mirrored, as policies take it).
 
         name (str): name of the file
         step (int): recorded step: 0 is the initial scene, -1 the latest; each call that moves the robot records one

@@ -4,9 +4,10 @@
 //!     ./rua cargo run --release -p planner --example lean -- [EPISODES]
 //!
 //! The model's replies are scripted, and the robot's answers are those on record; the
-//! model loop, the prompts, the cells and what an agent reads of them are real. Text is counted by `o200k_base`, a picture by the provider's
-//! published rule. Input is the sum over all requests, as a provider bills it; what a
-//! request shares with the one before is billed as cached.
+//! model loop, the prompts, the cells and what an agent reads of them are real. Text is
+//! counted by `o200k_base`, a picture by the provider's published rule. Input is the sum
+//! over all requests, as a provider bills it; what a request shares with the one before
+//! is billed as cached.
 
 mod robot;
 
@@ -176,6 +177,8 @@ fn rules(way: &Way) -> Rules {
         cell_timeout: Some(Duration::from_secs(120)),
         budgets: Budgets { time: Some(Duration::from_secs(1200)), ..Budgets::default() },
         show_budgets: true,
+        // As LIBERO's dataflow has it.
+        perception: true,
         ..Rules::default()
     }
 }
