@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ruaflow_kit::{SettingError, Settings};
-use ruaflow_prompt::Rules;
+use ruaflow_prompt::{Arm, Rules};
 use ruaflow_record::{RecordError, StateAddress};
 use ruaflow_robots::UnknownRobot;
 use ruaflow_schemas::State;
@@ -120,6 +120,9 @@ impl Asked {
         let cell_timeout = Duration::from_secs_f64(timeout.0);
         let rules = rules::read(settings, cell_timeout)?;
         let planner = Planner::read(settings, cwd)?;
+        if rules.arm == Arm::SingleShot && matches!(planner, Planner::Runtime(_)) {
+            return Err(PlannerError::NoSingleShot(planner.name()).into());
+        }
         if rules.budgets.dollars.is_some() && !planner.has_price() {
             return Err(PlannerError::NoPrice(planner.model().to_owned()).into());
         }
@@ -333,6 +336,8 @@ mod tests {
 
     #[test]
     fn planners_that_are_not_here_name_those_that_are() {
+        let tools = error([("PLANNER", "mcp"), ("MCP_TOKEN_FILE", "t"), ("ARM", "single-shot")]);
+        assert!(tools.contains("\"mcp\" acts by tools"), "{tools}");
         let unknown = error([("PLANNER", "gpt")]);
         assert!(unknown.contains("\"gpt\"") && unknown.contains("script"), "{unknown}");
         assert!(error([("PLANNER", "script"), ("POLICY", "")]).contains("POLICY is empty"));

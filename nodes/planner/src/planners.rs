@@ -48,6 +48,10 @@ pub enum PlannerError {
     #[error("planner {planner:?}: {reason}")]
     Runtime { planner: String, reason: RuntimeError },
     #[error(
+        "planner {0:?} acts by tools: the arm single-shot is for the planners openai and anthropic"
+    )]
+    NoSingleShot(&'static str),
+    #[error(
         "setting PLANNER is {name:?}, which is not known; there are builtin, script, openai, anthropic, codex, claude, mcp"
     )]
     Unknown { name: String },

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use ruaflow_llm::{Client, Endpoint, ErrorKind, Image, Part, Prices};
 use ruaflow_mcp::{Options, Server};
-use ruaflow_prompt::Arm;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -184,11 +183,6 @@ impl Agent {
 impl Backend for Agent {
     fn play(&mut self, episode: &mut Episode) -> Result<Ending, String> {
         let name = self.cli.facts().name;
-        if episode.arm() == Arm::SingleShot {
-            return Err(format!(
-                "planner {name:?} acts by tools; for the arm single-shot use the planner openai or anthropic"
-            ));
-        }
         self.program.check(self.cli)?;
         let opening = match episode.opening() {
             Ok(parts) => opening(parts),

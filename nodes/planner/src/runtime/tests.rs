@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ruaflow_llm::testing::{Play, Server};
 use ruaflow_llm::{Endpoint, Retries, Secret, Wire};
-use ruaflow_prompt::{Arm, Budgets, Rules};
+use ruaflow_prompt::{Budgets, Rules};
 use ruaflow_record::{Happening, TurnLine, read_turns};
 use ruaflow_schemas::{Card, CellResult};
 use serde_json::json;
@@ -160,16 +160,6 @@ fn an_episode_that_is_stopped_ends_the_agent() {
     episode.control().end(Why::Stopped);
     let mut agent = stage.agent("sleep 600");
     assert_eq!(agent.play(&mut episode), Ok(Ending::Over));
-}
-
-#[test]
-fn an_agent_acts_by_tools_or_not_at_all() {
-    let stage = Stage::new([]);
-    let rules = Rules { arm: Arm::SingleShot, ..Rules::default() };
-    let (mut episode, _ran) =
-        rehearsal::with(rules, Card::default(), |code, index| Ok(ok(code, index)));
-    let error = stage.agent("").play(&mut episode).unwrap_err();
-    assert!(error.contains("single-shot"), "{error}");
 }
 
 /// Plays an episode by the backend `mcp` while `client` drives the robot.
