@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use end_to_end::{Finished, Place, wait_until};
+use ruaflow_llm::Stop;
 use ruaflow_llm::testing::{Play, Server, error_body};
 use ruaflow_record::{Reason, Status, TurnLine, read_turns};
 use ruaflow_schemas::{Cell, CellResult};
@@ -169,6 +170,55 @@ fn a_provider_that_fails_for_good_leaves_a_whole_record() {
     assert!(result.episodes[0].recorded);
     assert_eq!((result.bill.model_calls, result.stateful_calls), (1, 1));
     assert!(records.assert_readable() > 5);
+}
+
+#[test]
+fn an_episode_outlasts_all_that_a_model_and_its_server_do_wrong() {
+    let soon = |fault: Play| fault.header("retry-after-ms", "10");
+    let place = Place::default();
+    let server = Server::start([
+        soon(Play::status(429, error_body("rate_limit_exceeded", "slow down"))),
+        soon(Play::status(503, error_body("overloaded", "busy"))),
+        python("print('broken')").broken_after(60),
+        python("print('first')").and_call("dance", json!({})).and_call("python", json!({})),
+        Play::nothing().and_call_with("python", "{\"code\": "),
+        Play::nothing(),
+        python("1 / 0"),
+        Play::text("Then I would").stopping(Stop::Length),
+        python("print('second')"),
+        Play::status(400, error_body("context_length_exceeded", "too long")),
+        finish("success"),
+    ])
+    .unwrap();
+    play(&place, &server, []).assert_code(0);
+    assert_eq!(server.left(), 0);
+
+    let records = place.records();
+    let result = records.result();
+    assert_eq!((result.status, result.reason), (Status::Completed, Some(Reason::Finish)));
+    assert!(records.assert_readable() > 5);
+    let printed: Vec<String> =
+        records.rows::<CellResult>(0).into_iter().map(|cell| cell.stdout).collect();
+    assert_eq!(printed, ["first\n", "", "second\n"], "nothing of what broke was run");
+    assert_eq!((result.bill.model_calls, result.bill.retries), (7, 3));
+
+    let lines = read_turns(&records.path("episodes/000")).unwrap();
+    let failed = |line: &TurnLine| match line {
+        TurnLine::Call(call) if call.failed => Some(call.answer.clone()),
+        _ => None,
+    };
+    let failed: Vec<String> = lines.iter().filter_map(failed).collect();
+    let expected =
+        ["no tool \"dance\"", "not run", "not JSON", "ZeroDivisionError: division by zero"];
+    assert_eq!(failed.len(), expected.len(), "{failed:?}");
+    for (answer, words) in failed.iter().zip(expected) {
+        assert!(answer.contains(words), "no {words:?} in {answer:?}");
+    }
+    let told = place.run(place.rua(["transcript", "out", "--no-pager"]));
+    told.assert_code(0);
+    for words in ["slow down", "summed up", "Then I would", "ended: finish"] {
+        assert!(told.out.contains(words), "no {words:?}; {told}");
+    }
 }
 
 #[test]
