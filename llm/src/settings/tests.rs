@@ -41,11 +41,14 @@ impl User {
     }
 
     fn resolve(&self, provider: Provider) -> Result<Endpoint, SettingError> {
+        self.look(|sources| Endpoint::resolve(provider, sources))?
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&Sources) -> T) -> Result<T, SettingError> {
         let given = |name: &str| self.given.get(name).cloned();
         let environment = |name: &str| self.environment.get(name).cloned();
         let files = self.files()?;
-        let sources = Sources { given: &given, environment: &environment, files: &files };
-        Endpoint::resolve(provider, &sources)
+        Ok(look(&Sources { given: &given, environment: &environment, files: &files }))
     }
 
     fn refused(&self, provider: Provider) -> String {
@@ -55,6 +58,20 @@ impl User {
 
 const KEYS: [(&str, &str); 2] =
     [("OPENAI_API_KEY", "sk-openai-1"), ("ANTHROPIC_API_KEY", "sk-ant-1")];
+
+#[test]
+fn a_model_is_its_providers_where_nobody_says_otherwise() {
+    let named = |given: &[(&str, &str)], here: &str| {
+        User::new(given, &[]).here(here).look(Provider::named).unwrap()
+    };
+    assert_eq!(named(&[], "[models.m]"), None);
+    assert_eq!(named(&[], "model = \"m\""), Some(Provider::OpenAi));
+    assert_eq!(named(&[("RUA_MODEL", "claude-opus-5")], ""), Some(Provider::Anthropic));
+    let gateway = [("RUA_MODEL", "claude-opus-5"), ("RUA_BASE_URL", "http://gateway/v1")];
+    assert_eq!(named(&gateway, ""), Some(Provider::OpenAi));
+    let messages = "[models.m]\nwire = \"anthropic\"\nbase_url = \"http://here/v1\"";
+    assert_eq!(named(&[("RUA_MODEL", "m")], messages), Some(Provider::Anthropic));
+}
 
 #[test]
 fn a_name_and_a_key_are_all_it_takes() {
