@@ -54,17 +54,21 @@ fn the_demo_succeeds() {
 fn dora_run_and_dora_start_lead_to_the_same_states() {
     let place = Place::default();
     let dataflow = root().join("dataflows/libero.yml");
+    let policy = root().join("robots/policies/libero_demo.py").display().to_string();
+    let settings = |out: &str| {
+        let out = place.path(out).display().to_string();
+        [("OUT", out), ("POLICY", policy.clone()), ("PICTURES", "off".to_owned())]
+    };
 
     let mut run = place.command(dora());
-    run.arg("run").arg(&dataflow).env("OUT", place.path("run-out")).env("PICTURES", "off");
+    run.arg("run").arg(&dataflow).envs(settings("run-out"));
     place.run(run).assert_code(0);
 
     let daemon = Daemon::up(&place);
     let mut start = daemon.dora(["start"]);
     start.arg(&dataflow).arg("--attach");
-    for setting in [format!("OUT={}", place.path("start-out").display()), "PICTURES=off".to_owned()]
-    {
-        start.args(["--env", &setting]);
+    for (name, value) in settings("start-out") {
+        start.args(["--env", &format!("{name}={value}")]);
     }
     place.run(start).assert_code(0);
     drop(daemon);
