@@ -209,18 +209,27 @@ fn begin(bench: &mut Bench, reset: Reset) -> Result<Result<Card, String>> {
     })
 }
 
-fn truncation(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Result<()> {
-    let check = "max_control_steps ends the episode with `truncated`";
-    let card = match begin(bench, Reset { max_control_steps: FEW_STEPS, ..reset.clone() })? {
-        Ok(card) => card,
+/// An episode in which an arm can be moved; what is in the way of it is reported.
+fn episode_with_arm(
+    bench: &mut Bench,
+    report: &mut Report,
+    check: &str,
+    reset: Reset,
+) -> Result<Option<Card>> {
+    match begin(bench, reset)? {
+        Ok(card) if !card.arms.is_empty() => return Ok(Some(card)),
+        Ok(_) => report.not_made(check, "the robot has no arm")?,
         Err(why) => {
             report.found(check, Err(why))?;
-            return Ok(());
         }
-    };
-    if card.arms.is_empty() {
-        return report.not_made(check, "the robot has no arm");
     }
+    Ok(None)
+}
+
+fn truncation(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Result<()> {
+    let check = "max_control_steps ends the episode with `truncated`";
+    let reset = Reset { max_control_steps: FEW_STEPS, ..reset.clone() };
+    let Some(card) = episode_with_arm(bench, report, check, reset)? else { return Ok(()) };
     let mut motion = Motion::new(bench, &card);
     let mut truncated = Vec::new();
     for _ in 0..FEW_STEPS {
@@ -259,16 +268,9 @@ fn bad_reset(bench: &mut Bench, report: &mut Report, reset: &Reset, card: &Card)
 /// After `stopped` a robot may refuse actions or answer them, but it stays where it is.
 fn emergency_stop(bench: &mut Bench, report: &mut Report, reset: &Reset) -> Result<()> {
     let check = "an emergency stop holds it";
-    let card = match begin(bench, reset.clone())? {
-        Ok(card) => card,
-        Err(why) => {
-            report.found(check, Err(why))?;
-            return Ok(());
-        }
+    let Some(card) = episode_with_arm(bench, report, check, reset.clone())? else {
+        return Ok(());
     };
-    if card.arms.is_empty() {
-        return report.not_made(check, "the robot has no arm");
-    }
     let mut motion = Motion::new(bench, &card);
     for _ in 0..FEW_STEPS {
         if let Err(why) = motion.step(motion.lift(0))? {
