@@ -31,6 +31,10 @@ pub fn run(args: &Prompt) -> Result<ExitCode> {
         print::line(format_args!("\n{}", card.trim_end()));
         counts.push(("task", tokens(&card)));
     }
+    for guide in ruaflow_prompt::guides(api, &rules) {
+        let (name, hash) = (guide.name, guide.sha256);
+        eprintln!("guides/{name}: {} tokens, sha256 {hash}", tokens(guide.text));
+    }
     let all: usize = counts.iter().map(|(_, count)| count).sum();
     let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
     eprintln!("tokens (o200k_base): {}, in all {all}", parts.join(", "));

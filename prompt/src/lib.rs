@@ -6,12 +6,14 @@
 
 mod card;
 mod contract;
+mod guides;
 mod rules;
 mod tools;
 
 use ruaflow_robots::{Images, RobotApi};
 
 pub use crate::card::card;
+pub use crate::guides::{Guide, guides};
 pub use crate::rules::{Arm, Budgets, Limit, Rules, UnknownArm};
 pub use crate::tools::{FINISH, PYTHON, RUN_PROGRAM, Tool, tools};
 

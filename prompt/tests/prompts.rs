@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ruaflow_prompt::{Arm, Budgets, Rules, card, system, tokens, tools};
+use ruaflow_prompt::{Arm, Budgets, Rules, card, guides, system, tokens, tools};
 use ruaflow_robots::{Feedback, Images, Primitives, RobotApi};
 use ruaflow_schemas::Card;
 
@@ -149,6 +149,17 @@ fn budgets_are_told_or_hidden() {
     rules.show_budgets = false;
     let text = card(&task(), &rules);
     assert!(!text.contains("1200") && !text.contains("300"), "{text}");
+}
+
+#[test]
+fn guides_are_known_by_their_hashes() {
+    assert!(guides(libero(), &rules(Arm::Cells)).is_empty());
+    let given = guides(libero(), &Rules { guides: true, ..rules(Arm::Cells) });
+    assert!(given.len() >= 3);
+    for guide in given {
+        assert_eq!(guide.sha256.len(), 64);
+        assert!(guide.text.lines().count() > 5, "{}", guide.name);
+    }
 }
 
 #[test]

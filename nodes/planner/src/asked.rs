@@ -161,6 +161,11 @@ impl Asked {
             "SAM3_DIR": self.others.get("SAM3_DIR"),
             "EGL_DEVICE": self.others.get("EGL_DEVICE"),
         });
+        if let Ok(api) = ruaflow_robots::find(&self.robot) {
+            let guides = ruaflow_prompt::guides(api, &self.rules).into_iter();
+            let hashes = guides.map(|guide| (guide.name, guide.sha256));
+            settings["GUIDE_HASHES"] = json!(hashes.collect::<BTreeMap<_, _>>());
+        }
         let parts = [self.scenes.to_json(), rules::to_json(&self.rules), self.planner.to_json()];
         for part in parts {
             if let (Value::Object(all), Value::Object(part)) = (&mut settings, part) {
