@@ -140,6 +140,30 @@ fn every_way_of_acting_has_the_same_robot() {
 }
 
 #[test]
+fn every_wire_has_the_same_robot() {
+    for (planner, wire, path) in
+        [("openai", "responses", "/responses"), ("anthropic", "anthropic", "/messages")]
+    {
+        let place = Place::default();
+        let server = Server::start([python("robo.release()"), finish("success")]).unwrap();
+        let url = server.url();
+        let model = ["--planner", planner, "--model", "scripted-1", "--base-url", &url];
+        let mut command = place.rua(["play", "--robot", "template", "--out", "out"]);
+        command.args(model).args(["--wire", wire]);
+        command.env("OPENAI_API_KEY", KEY).env("ANTHROPIC_API_KEY", KEY);
+        place.run(command).assert_code(0);
+        place.assert_nothing_left();
+        assert_secret(&place.path("out"));
+        let asked = server.asked();
+        assert!(asked.iter().all(|asked| asked.path.ends_with(path)), "{wire}");
+        assert!(asked[1].extends(&asked[0]), "{wire}");
+        let result = place.records().result();
+        assert_eq!((result.planner.as_str(), result.reason), (planner, Some(Reason::Finish)));
+        assert_eq!((result.bill.model_calls, result.stateful_calls), (2, 1), "{wire}");
+    }
+}
+
+#[test]
 fn programs_do_not_share_names_but_the_scene_and_the_files() {
     let run = |code: &str| Play::call("run_program", json!({ "code": code }));
     let first =
