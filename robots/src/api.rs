@@ -184,6 +184,8 @@ pub struct Param {
     pub doc: &'static str,
     /// The number must be greater than zero.
     pub positive: bool,
+    /// Its name says all: the reference that agents read leaves its line out.
+    pub plain: bool,
 }
 
 impl Param {
@@ -195,7 +197,8 @@ impl Param {
         unit: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self { name, kind: ParamKind::Any, ty, default, unit, doc, positive: false }
+        let kind = ParamKind::Any;
+        Self { name, kind, ty, default, unit, doc, positive: false, plain: false }
     }
 
     /// A parameter given by name only.
@@ -211,6 +214,10 @@ impl Param {
 
     pub(crate) const fn positive(self) -> Self {
         Self { positive: true, ..self }
+    }
+
+    pub(crate) const fn plain(self) -> Self {
+        Self { plain: true, ..self }
     }
 }
 
@@ -298,6 +305,8 @@ pub struct Field {
     pub unit: &'static str,
     pub doc: &'static str,
     pub source: FieldSource,
+    /// Its name says all: the reference that agents read leaves its line out.
+    pub plain: bool,
 }
 
 impl Field {
@@ -307,11 +316,16 @@ impl Field {
         unit: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self { name, ty, optional: false, unit, doc, source: FieldSource::Measured }
+        let source = FieldSource::Measured;
+        Self { name, ty, optional: false, unit, doc, source, plain: false }
     }
 
     pub(crate) const fn optional(self) -> Self {
         Self { optional: true, ..self }
+    }
+
+    pub(crate) const fn plain(self) -> Self {
+        Self { plain: true, ..self }
     }
 
     pub(crate) const fn derived(self, from: fn(&Map<String, Value>) -> Option<f64>) -> Self {

@@ -83,7 +83,7 @@ const MOVE_TO: Method = Method {
         gripper(-1.0),
         TOL,
         Param::keyword("step_clip", Type::Float, Default::Float(0.025), "m", STEP_CLIP_DOC),
-        Param::keyword("max_steps", Type::Int, Default::Int(80), "", MAX_STEPS_DOC),
+        Param::keyword("max_steps", Type::Int, Default::Int(80), "", MAX_STEPS_DOC).plain(),
         TARGET_YAW,
         Param::keyword(
             "yaw_step_clip",
@@ -121,7 +121,7 @@ const MOVE_TO_POSE: Method = Method {
         Param::keyword("yaw_step", Type::Float, Default::Float(0.08), "rad", "the same for yaw"),
         TOL,
         Param::keyword("ori_tol", Type::Float, Default::Float(0.05), "rad", "the same for angles"),
-        Param::keyword("max_steps", Type::Int, Default::Int(150), "", MAX_STEPS_DOC),
+        Param::keyword("max_steps", Type::Int, Default::Int(150), "", MAX_STEPS_DOC).plain(),
         ACTION_SCALE,
     ],
     exactly_one_of: &[],
@@ -172,10 +172,10 @@ const PI0_PICK: Method = Method {
     params: &[
         PROMPT,
         Param::keyword("max_chunks", Type::Int, Default::Int(24), "", MAX_CHUNKS_DOC),
-        Param::keyword("lift_thresh", Type::Float, Default::Float(0.05), "m", ""),
-        Param::keyword("gripper_closed_thresh", Type::Float, Default::Float(0.06), "m", ""),
-        Param::keyword("gripper_open_thresh", Type::Float, Default::Float(0.0), "m", ""),
-        Param::keyword("descent_thresh", Type::Float, Default::Float(0.10), "m", ""),
+        Param::keyword("lift_thresh", Type::Float, Default::Float(0.05), "m", "").plain(),
+        Param::keyword("gripper_closed_thresh", Type::Float, Default::Float(0.06), "m", "").plain(),
+        Param::keyword("gripper_open_thresh", Type::Float, Default::Float(0.0), "m", "").plain(),
+        Param::keyword("descent_thresh", Type::Float, Default::Float(0.10), "m", "").plain(),
     ],
     exactly_one_of: &[],
     kind: Kind::Skill,
@@ -216,7 +216,7 @@ const ACTION_SCALE: Param = Param::keyword(
 .positive();
 
 const ROTATION_STEPS: Param =
-    Param::any("max_steps", Type::Int, Default::Int(40), "", MAX_STEPS_DOC);
+    Param::any("max_steps", Type::Int, Default::Int(40), "", MAX_STEPS_DOC).plain();
 const ROTATION_TOL: Param = Param::any("tol", Type::Float, Default::Float(0.02), "rad", TOL_DOC);
 const ROTATION_CLIP: Param =
     Param::any("step_clip", Type::Float, Default::Float(0.10), "rad", STEP_CLIP_DOC);

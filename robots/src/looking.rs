@@ -65,8 +65,8 @@ pub(crate) const BACK_PROJECT: Method = Method {
     name: "back_project",
     doc: "The world point seen at one pixel.",
     params: &[
-        Param::any("row", Type::Int, Default::Required, "", "pixel row, 0 at the top"),
-        Param::any("col", Type::Int, Default::Required, "", "pixel column, 0 at the left"),
+        Param::any("row", Type::Int, Default::Required, "", "pixel row, 0 at the top").plain(),
+        Param::any("col", Type::Int, Default::Required, "", "pixel column, 0 at the left").plain(),
         CAMERA_KEYWORD,
         RESOLUTION,
         STEP,
@@ -130,7 +130,8 @@ pub(crate) const SEGMENT: Method = Method {
             "",
             "(row, col) on it in the picture",
         ),
-        Param::keyword("min_score", Type::Float, Default::Float(0.2), "", "least score to accept"),
+        Param::keyword("min_score", Type::Float, Default::Float(0.2), "", "least score to accept")
+            .plain(),
         STEP,
         Param::keyword("top_k", Type::Int, Default::Int(1), "", "results at most, 1 to 20")
             .positive(),
@@ -150,7 +151,10 @@ pub(crate) const ARTIFACT: Method = Method {
     doc: "A file about a recorded step: CAMERA.png, CAMERA_high.png, CAMERA_depth.npz, \
           CAMERA_world.npz, CAMERA_world_high.npz, CAMERA_metadata.json, CAMERA_policy.png \
           (mirrored, as policies take it).",
-    params: &[Param::any("name", Type::Str, Default::Required, "", "name of the file"), STEP],
+    params: &[
+        Param::any("name", Type::Str, Default::Required, "", "name of the file").plain(),
+        STEP,
+    ],
     exactly_one_of: &[],
     kind: Kind::Read,
     returns: Returns::Bytes,
@@ -160,9 +164,10 @@ pub(crate) const ARTIFACT: Method = Method {
     ],
 };
 
-const CAMERA: Param = Param::any("camera", Type::Camera, Default::FirstCamera, "", CAMERA_DOC);
+const CAMERA: Param =
+    Param::any("camera", Type::Camera, Default::FirstCamera, "", CAMERA_DOC).plain();
 const CAMERA_KEYWORD: Param =
-    Param::keyword("camera", Type::Camera, Default::FirstCamera, "", CAMERA_DOC);
+    Param::keyword("camera", Type::Camera, Default::FirstCamera, "", CAMERA_DOC).plain();
 const CAMERA_DOC: &str = "which camera";
 
 const RESOLUTION: Param =
@@ -172,7 +177,7 @@ const RESOLUTION_DOC: &str =
 
 const STEP: Param = Param::keyword("step", Type::Int, Default::Int(-1), "", STEP_DOC);
 
-const OF_CAMERA: Field = Field::new("camera", Type::Camera, "", CAMERA_DOC);
+const OF_CAMERA: Field = Field::new("camera", Type::Camera, "", CAMERA_DOC).plain();
 const OF_STEP: Field = Field::new("step", Type::Int, "", "recorded step it is from");
 
 static BACK_PROJECTION: Record = Record {
@@ -180,9 +185,9 @@ static BACK_PROJECTION: Record = Record {
     doc: "What back_project found.",
     fields: &[
         Field::new("world_xyz", Type::Vector(3), "m", "the point, to 0.1 mm"),
-        Field::new("pixel", Type::Ints(2), "", "(row, col)"),
+        Field::new("pixel", Type::Ints(2), "", "(row, col)").plain(),
         OF_CAMERA,
-        Field::new("resolution", Type::Size, "", "as given"),
+        Field::new("resolution", Type::Size, "", "as given").plain(),
         OF_STEP,
         Field::new("image_size", Type::Ints(2), "", "(height, width)"),
     ],
@@ -214,7 +219,7 @@ static SEGMENTED: Record = Record {
         Field::new("error", Type::Str, "", "why there is no mask or no point").optional(),
         Field::new("label", Type::Str, "", LABEL_DOC).optional(),
         EXTENT,
-        Field::new("pixels", Type::Int, "", PIXELS_DOC),
+        Field::new("pixels", Type::Int, "", PIXELS_DOC).plain(),
         SEEN,
         Field::new(
             "reason",
@@ -238,7 +243,7 @@ static INSTANCE: Record = Record {
         Field::new("overlay_artifact", Type::Str, "", OVERLAY_DOC),
         Field::new("label", Type::Str, "", LABEL_DOC).optional(),
         EXTENT,
-        Field::new("pixels", Type::Int, "", PIXELS_DOC),
+        Field::new("pixels", Type::Int, "", PIXELS_DOC).plain(),
         SEEN,
         Field::new("mask", Type::Mask, "", MASK_DOC),
     ],

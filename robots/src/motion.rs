@@ -49,13 +49,14 @@ pub(crate) const STALLED: Field =
 pub(crate) const STALL_REASON: Field =
     Field::new("stall_reason", Type::Str, "", "what was measured when it stalled").optional();
 
-pub(crate) const STEPS_USED: Field = Field::new("steps_used", Type::Int, "", "control steps taken");
+pub(crate) const STEPS_USED: Field =
+    Field::new("steps_used", Type::Int, "", "control steps taken").plain();
 
 pub(crate) const FINAL_EEF_POS: Field =
-    Field::new("final_eef_pos", Type::Vector(3), "m", "where the gripper came to");
+    Field::new("final_eef_pos", Type::Vector(3), "m", "where the gripper came to").plain();
 
 pub(crate) const FINAL_DIST: Field =
-    Field::new("final_dist_m", Type::Float, "m", "distance left to the target");
+    Field::new("final_dist_m", Type::Float, "m", "distance left to the target").plain();
 
 pub(crate) const BAD_ARGUMENT: ErrorDoc =
     ErrorDoc { exception: "ValueError", when: "an argument is not allowed; nothing moved" };
@@ -109,7 +110,7 @@ pub(crate) const SET_GRIPPER: Method = Method {
 pub(crate) const RELEASE: Method = Method {
     name: "release",
     doc: "Opens the gripper where it is; ends early when that solves the task.",
-    params: &[Param::any("max_steps", Type::Int, Default::Int(20), "", MAX_STEPS_DOC)],
+    params: &[Param::any("max_steps", Type::Int, Default::Int(20), "", MAX_STEPS_DOC).plain()],
     exactly_one_of: &[],
     kind: Kind::Motion,
     returns: Returns::Record(&RELEASE_RESULT),
@@ -120,12 +121,12 @@ pub(crate) static MOVE: Record = Record {
     name: "Move",
     doc: "What move_to did.",
     fields: &[
-        Field::new("target_xyz", Type::Vector(3), "m", "the target"),
+        Field::new("target_xyz", Type::Vector(3), "m", "the target").plain(),
         FINAL_EEF_POS,
         FINAL_DIST,
         Field::new("reached", Type::Bool, "", "final_dist_m <= tol"),
         STEPS_USED,
-        Field::new("max_steps", Type::Int, "", "control steps allowed"),
+        Field::new("max_steps", Type::Int, "", "control steps allowed").plain(),
         TERMINATED,
         TRUNCATED,
         STALLED,
@@ -137,8 +138,8 @@ static GRIPPER_RESULT: Record = Record {
     name: "Gripper",
     doc: "What set_gripper did.",
     fields: &[
-        Field::new("gripper", Type::Float, "", "the command that was applied"),
-        Field::new("steps", Type::Int, "", "control steps taken"),
+        Field::new("gripper", Type::Float, "", "the command that was applied").plain(),
+        Field::new("steps", Type::Int, "", "control steps taken").plain(),
         TERMINATED,
         TRUNCATED,
     ],
@@ -149,9 +150,9 @@ static RELEASE_RESULT: Record = Record {
     doc: "What release did.",
     fields: &[
         STEPS_USED,
-        Field::new("start_gripper_opening", Type::Float, "m", "opening before"),
-        Field::new("peak_gripper_opening", Type::Float, "m", "widest opening"),
-        Field::new("final_gripper_opening", Type::Float, "m", "opening after"),
+        Field::new("start_gripper_opening", Type::Float, "m", "opening before").plain(),
+        Field::new("peak_gripper_opening", Type::Float, "m", "widest opening").plain(),
+        Field::new("final_gripper_opening", Type::Float, "m", "opening after").plain(),
         TERMINATED,
         TRUNCATED,
     ],

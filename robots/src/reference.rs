@@ -58,7 +58,7 @@ impl RobotApi {
             self.write_method_text(&mut out, method, &params);
         }
         let _ = writeln!(out, "\n### Arguments that several methods take\n");
-        for param in &params.items {
+        for param in params.items.iter().filter(|param| !param.plain) {
             let _ = writeln!(out, "- {}", param_line(param));
         }
         let results = self.results(primitives, hidden);
@@ -96,7 +96,7 @@ impl RobotApi {
         }
         // `write!` to a String cannot fail.
         let _ = writeln!(out, "\n### Fields that several results have\n");
-        for field in &fields.items {
+        for field in fields.items.iter().filter(|field| !field.plain) {
             let _ = writeln!(out, "- {}", field_line(field));
         }
         out
@@ -138,8 +138,7 @@ impl RobotApi {
         if let Returns::Dict(what) = method.returns {
             let _ = writeln!(out, "The dict holds {what}.");
         }
-        // A parameter without words says all by its name.
-        let own = method.params.iter().filter(|p| !p.doc.is_empty() && !shared.has(p.name, p.doc));
+        let own = method.params.iter().filter(|p| !p.plain && !shared.has(p.name, p.doc));
         for (index, param) in own.enumerate() {
             let _ = writeln!(out, "{}- {}", if index == 0 { "\n" } else { "" }, param_line(param));
         }
@@ -149,7 +148,7 @@ impl RobotApi {
 fn write_record_text(out: &mut String, record: &Record, shared: &Shared<Field>) {
     let names: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
     let _ = writeln!(out, "\n`{}({})`", record.name, names.join(", "));
-    let own = record.fields.iter().filter(|field| !shared.has(field.name, field.doc));
+    let own = record.fields.iter().filter(|f| !f.plain && !shared.has(f.name, f.doc));
     for (index, field) in own.enumerate() {
         let _ = writeln!(out, "{}- {}", if index == 0 { "\n" } else { "" }, field_line(field));
     }

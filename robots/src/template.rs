@@ -50,7 +50,7 @@ const MOVE_TO: Method = Method {
         gripper(-1.0),
         TOL,
         Param::keyword("step_clip", Type::Float, Default::Float(0.025), "m", STEP_CLIP_DOC),
-        Param::keyword("max_steps", Type::Int, Default::Int(80), "", MAX_STEPS_DOC),
+        Param::keyword("max_steps", Type::Int, Default::Int(80), "", MAX_STEPS_DOC).plain(),
     ],
     exactly_one_of: &[],
     kind: Kind::Motion,
@@ -63,7 +63,7 @@ static STATE: Record = Record {
     doc: "The robot at one step.",
     fields: &[
         Field::new("step", Type::Int, "", "recorded step it is from"),
-        Field::new("task", Type::Str, "", "the instruction"),
+        Field::new("task", Type::Str, "", "the instruction").plain(),
         Field::new("joint_pos", Type::Vector(6), "rad", "joint angles"),
         Field::new("eef_pos", Type::Vector(3), "m", "the gripper's centre"),
         Field::new("eef_quat", Type::Vector(4), "", "its orientation, xyzw"),

@@ -11,7 +11,7 @@ pub(super) static STATE: Record = Record {
     doc: "The robot at one step.",
     fields: &[
         Field::new("step", Type::Int, "", "recorded step it is from"),
-        Field::new("task", Type::Str, "", "the instruction"),
+        Field::new("task", Type::Str, "", "the instruction").plain(),
         Field::new("eef_pos", Type::Vector(3), "m", "the gripper's centre"),
         Field::new("eef_quat", Type::Vector(4), "", "its orientation, xyzw"),
         Field::new("eef_yaw", Type::Float, "rad", "its turn about the vertical axis")
@@ -38,7 +38,7 @@ pub(super) static MOVE_POSE: Record = Record {
     fields: &[
         FINAL_EEF_POS,
         FINAL_DIST,
-        Field::new("final_pitch", Type::Float, "rad", "tilt at the end"),
+        Field::new("final_pitch", Type::Float, "rad", "tilt at the end").plain(),
         Field::new("reached", Type::Bool, "", "final_dist_m <= tol; says nothing of the angles"),
         STEPS_USED,
         TERMINATED,
@@ -52,10 +52,10 @@ pub(super) static ROTATION: Record = Record {
     name: "Rotation",
     doc: "What rotate_wrist or rotate_pitch did.",
     fields: &[
-        Field::new("start", Type::Float, "rad", "angle before"),
-        Field::new("target", Type::Float, "rad", "angle commanded"),
-        Field::new("final", Type::Float, "rad", "angle after"),
-        Field::new("final_err", Type::Float, "rad", "angle left to the target"),
+        Field::new("start", Type::Float, "rad", "angle before").plain(),
+        Field::new("target", Type::Float, "rad", "angle commanded").plain(),
+        Field::new("final", Type::Float, "rad", "angle after").plain(),
+        Field::new("final_err", Type::Float, "rad", "angle left to the target").plain(),
         Field::new("reached", Type::Bool, "", "|final_err| <= tol"),
         STEPS_USED,
         TERMINATED,
@@ -65,8 +65,8 @@ pub(super) static ROTATION: Record = Record {
     ],
 };
 
-const CHUNKS_USED: Field = Field::new("chunks_used", Type::Int, "", "action chunks taken");
-const MAX_CHUNKS: Field = Field::new("max_chunks", Type::Int, "", "action chunks allowed");
+const CHUNKS_USED: Field = Field::new("chunks_used", Type::Int, "", "action chunks taken").plain();
+const MAX_CHUNKS: Field = Field::new("max_chunks", Type::Int, "", "action chunks allowed").plain();
 
 pub(super) static PICK: Record = Record {
     name: "Pick",
@@ -81,8 +81,8 @@ pub(super) static PICK: Record = Record {
         CHUNKS_USED,
         MAX_CHUNKS,
         Field::new("peak_lift_m", Type::Float, "m", "rise since the lowest point"),
-        Field::new("min_gripper_opening", Type::Float, "m", "narrowest opening"),
-        Field::new("final_gripper_opening", Type::Float, "m", "opening after"),
+        Field::new("min_gripper_opening", Type::Float, "m", "narrowest opening").plain(),
+        Field::new("final_gripper_opening", Type::Float, "m", "opening after").plain(),
         TERMINATED,
         TRUNCATED,
         Field::new("diagnostics", Type::Dict, "", "the heights and thresholds behind it"),
