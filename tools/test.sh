@@ -5,6 +5,7 @@
 # run_tests --models: the model client, and an episode, with a real model behind llama.cpp.
 # run_tests --parity [all | sample | SUITE:TASK]...: LIBERO against its reference.
 # run_tests --runtimes [FILTER]: episodes played by the agents' real command lines.
+# run_tests --lerobot, --rerun: what is exported, in the programs it is for.
 run_tests() {
   if [[ ${1-} == --parity ]]; then
     test_parity "${@:2}"
@@ -12,6 +13,10 @@ run_tests() {
   fi
   if [[ ${1-} == --runtimes ]]; then
     test_runtimes "${@:2}"
+    return
+  fi
+  if [[ ${1-} == --lerobot || ${1-} == --rerun ]]; then
+    test_export "${1#--}"
     return
   fi
   if [[ ${1-} == --models ]]; then
@@ -50,7 +55,19 @@ test_models() {
   set_up_local_model
   cd "$ROOT" || return
   local -x RUAFLOW_LOCAL_MODEL=$LOCAL_MODEL/bin/python
-  run_cargo test --package ruaflow-llm --package end-to-end --test peers --test local_model -- --ignored
+  # Of the workspace: with a package's own, fewer, features all would be compiled anew.
+  run_cargo test --workspace --test peers --test local_model -- --ignored
+}
+
+# Exports episodes and reads them in the real LeRobot, or by Rerun's own SDK.
+test_export() {
+  case "$1" in
+    lerobot) set_up_lerobot ;;
+    rerun) set_up_extras --with rerun ;;
+  esac
+  cd "$ROOT" || return
+  RUAFLOW_LEROBOT=$LEROBOT/bin/python RUAFLOW_RERUN=$RERUN/bin/python \
+    run_cargo test --package end-to-end --test export -- --ignored "$1"
 }
 
 # Plays episodes by Codex CLI and Claude Code, pinned in tests/runtimes, with a
@@ -61,7 +78,7 @@ test_runtimes() {
   stands "$RUNTIMES" "$(runtimes_stamp)" ||
     { need_space "$RUAFLOW_HOME" 3 && step "agents' command lines" "$hint" make_runtimes; }
   cd "$ROOT" || return
-  RUAFLOW_RUNTIMES=$RUNTIMES/node_modules run_cargo test --package end-to-end --test runtimes -- --ignored "$@"
+  RUAFLOW_RUNTIMES=$RUNTIMES/node_modules run_cargo test --workspace --test runtimes -- --ignored "$@"
 }
 
 RUNTIMES=$RUAFLOW_HOME/runtimes
