@@ -32,7 +32,7 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 }
 
 /// Two processes may replace the same file, so the name holds the process id.
-fn temporary_name(path: &Path) -> PathBuf {
+pub(crate) fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}{TEMPORARY}", std::process::id()))
 }

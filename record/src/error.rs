@@ -30,6 +30,11 @@ pub enum RecordError {
     #[error("{path:?} can't be understood: {reason}")]
     Content { path: PathBuf, reason: String },
 
+    #[error(
+        "the run in {dir:?} has no {what}: it was recorded, or pruned, to the level \"light\"; this needs a run of `--record standard` or `full`"
+    )]
+    Light { dir: PathBuf, what: &'static str },
+
     #[error("rows for {path:?} can't be encoded: {source}")]
     Encode { path: PathBuf, source: arrow::error::ArrowError },
 }

@@ -11,12 +11,17 @@ mod atomic;
 mod cell_text;
 mod error;
 mod json;
+mod level;
 mod lines;
 mod progress;
+mod prune;
+mod recording;
 mod repair;
 mod result;
 mod rows;
 mod run_dir;
+mod stream_reader;
+mod table;
 mod topic_reader;
 mod topic_writer;
 mod trajectory;
@@ -27,15 +32,18 @@ pub use crate::atomic::write_atomically;
 pub use crate::cell_text::{cell_text, picture_name};
 pub use crate::error::RecordError;
 pub use crate::json::row_json;
+pub use crate::level::Level;
 pub use crate::lines::LineReader;
 pub use crate::progress::{Happening, ProgressReader, ProgressWriter, Stamped};
+pub use crate::recording::{Recording, RecordingAddress};
 pub use crate::repair::{RepairReport, RepairedFile, repair};
 pub use crate::result::{
     EpisodeResult, Failure, Finish, Notice, Policy, Reason, RunResult, Status,
 };
 pub use crate::rows::{STAMP_COLUMNS, frame_rows, read_rows, stamped_batch};
 pub use crate::run_dir::{LiveLock, RunDir};
-pub use crate::topic_reader::{Tail, TopicReader};
+pub use crate::table::compact;
+pub use crate::topic_reader::TopicReader;
 pub use crate::topic_writer::TopicWriter;
 pub use crate::trajectory::{StateAddress, Trajectory};
 pub use crate::turns::{

@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::atomic::TEMPORARY;
+use crate::stream_reader::{StreamReader, Tail};
 use crate::topic_writer::END_MARKER;
-use crate::{Failure, RecordError, RunDir, Tail, TopicReader};
+use crate::{Failure, RecordError, RunDir, compact};
 
 /// What [`repair`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairReport {
-    /// Topic files that were not whole.
+    /// Topic streams that were not whole.
     pub files: Vec<RepairedFile>,
+    /// Streams that became tables.
+    pub compacted: usize,
+    /// Why some files were left as they are, in words.
+    pub left: Vec<String>,
     /// Whether `result.json` had to be finished.
     pub finished_result: bool,
 }
@@ -24,49 +29,66 @@ pub struct RepairedFile {
     pub batches: u64,
     /// Bytes of a torn batch that were cut off.
     pub cut_bytes: u64,
-    /// Whether it held no whole message at all and is gone.
+    /// Whether it held no whole row and is gone.
     pub removed: bool,
 }
 
-/// Mends a run that nobody could end: cuts torn tails off the topic files, adds
-/// their end markers, and finishes `result.json` as failed. Safe to run again.
+/// Mends a run that nobody could end: cuts torn tails off the topics' streams, adds
+/// their end markers, finishes `result.json` as failed, and then makes the streams
+/// into tables. Safe to run again, and to be killed.
 ///
 /// # Errors
-/// [`RecordError::Live`] when a planner or recorder is still at work, and
-/// [`RecordError::NotARun`] for a folder that RuaFlow did not make.
+/// [`RecordError::Live`] when a planner or recorder is still at work,
+/// [`RecordError::NotARun`] for a folder that RuaFlow did not make, and when the run
+/// is of another version. A file that can't be mended is left and told in the report.
 pub fn repair(root: &Path) -> Result<RepairReport, RecordError> {
     let dir = RunDir::open(root)?;
     let _lock = dir.try_take()?;
-    let mut report = RepairReport::default();
-    let files = dir.topic_files()?;
-    let ended = last_change(&files);
-    for path in files {
-        report.files.extend(mend(&path)?);
+    if dir.is_of_another_version() {
+        dir.result()?;
     }
-    remove_half_written(&dir);
+    let mut report = RepairReport::default();
+    let streams = dir.streams()?;
+    let ended = last_change(&streams);
+    for path in streams {
+        match mend(&path) {
+            Ok(mended) => report.files.extend(mended),
+            Err(error) => report.left.push(error.to_string()),
+        }
+    }
+    remove_half_written(dir.root());
+    dir.topic_folders()?.iter().for_each(|folder| remove_half_written(folder));
     let failure = Failure {
         node: String::new(),
         message: "the run ended without a result: its planner and its recorder were gone"
             .to_owned(),
     };
     report.finished_result = dir.finish_unfinished(failure, ended)?;
+    // What a full disk keeps from being made smaller is readable as it is.
+    for path in dir.streams()? {
+        match compact(&path) {
+            Ok(()) => report.compacted += 1,
+            Err(error) => report.left.push(error.to_string()),
+        }
+    }
     Ok(report)
 }
 
 /// Makes one topic file whole; `None` when it is.
 fn mend(path: &Path) -> Result<Option<RepairedFile>, RecordError> {
-    let mut reader = TopicReader::open(path)?;
+    let mut reader = StreamReader::open(path)?;
     let mut batches = 0;
     while reader.next_batch()?.is_some() {
         batches += 1;
     }
     let cut_bytes = match reader.tail() {
-        Tail::Ended => return Ok(None),
-        Tail::Open => 0,
+        Tail::Foreign => return Ok(None),
+        Tail::Ended if batches > 0 => return Ok(None),
+        Tail::Ended | Tail::Open => 0,
         Tail::Cut { bytes, .. } => *bytes,
     };
     let end = reader.whole_bytes();
-    let removed = end == 0;
+    let removed = batches == 0;
     if removed {
         fs::remove_file(path).map_err(|e| RecordError::write(path, e))?;
     } else {
@@ -86,8 +108,8 @@ fn last_change(files: &[PathBuf]) -> SystemTime {
 }
 
 /// What a kill in the middle of replacing a file left behind.
-fn remove_half_written(dir: &RunDir) {
-    let Ok(entries) = fs::read_dir(dir.root()) else { return };
+fn remove_half_written(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
@@ -135,11 +157,13 @@ mod tests {
     fn a_file_cut_at_any_byte_becomes_whole_and_stays_so() {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, path, ends) = run(&tmp.path().join("r"));
+        let table = path.with_extension("parquet");
         let bytes = fs::read(&path).unwrap();
         // Every byte of the last batch, and a few of what comes before it.
         let early =
             [0, 1, 7, 8, 9, 100, ends[0] as usize - 1, ends[0] as usize, ends[0] as usize + 8];
         for cut in early.into_iter().chain(ends[1] as usize..=bytes.len()) {
+            let _ = fs::remove_file(&table);
             fs::write(&path, &bytes[..cut]).unwrap();
             let report = repair(dir.root()).unwrap();
             let whole = ends.iter().filter(|end| **end <= cut as u64).count();
@@ -149,21 +173,62 @@ mod tests {
                 assert!(!path.exists() && whole == 0);
                 continue;
             }
-            let strict =
-                arrow::ipc::reader::StreamReader::try_new(fs::File::open(&path).unwrap(), None)
-                    .unwrap();
-            assert_eq!(strict.map(Result::unwrap).count(), whole);
-            assert_eq!(read_rows::<Cancel>(&path).unwrap().len(), whole);
-            assert!(fs::read(&path).unwrap().ends_with(&END_MARKER));
-
-            let mended = fs::read(&path).unwrap();
-            assert_eq!(
-                repair(dir.root()).unwrap(),
-                RepairReport::default(),
-                "second time, cut at {cut}"
-            );
-            assert_eq!(fs::read(&path).unwrap(), mended);
+            assert_eq!((report.compacted, report.left.len()), (1, 0));
+            assert!(!path.exists());
+            assert_eq!(read_rows::<Cancel>(&table).unwrap().len(), whole);
+            let made = fs::read(&table).unwrap();
+            let again = repair(dir.root()).unwrap();
+            assert_eq!(again, RepairReport::default(), "second time, cut at {cut}");
+            assert_eq!(fs::read(&table).unwrap(), made);
         }
+    }
+
+    #[test]
+    fn whatever_a_kill_leaves_of_a_compaction_ends_as_one_table() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (dir, path, _) = run(&tmp.path().join("r"));
+        repair(dir.root()).unwrap();
+        let table = path.with_extension("parquet");
+        let made = fs::read(&table).unwrap();
+        let half = path.with_file_name(".cancel.parquet.1.tmp");
+        for before in [Some(&made[..]), Some(&made[..made.len() / 2]), None] {
+            let (_, stream, _) =
+                run(&tmp.path().join(format!("{}", before.map_or(0, <[u8]>::len))));
+            fs::rename(&stream, &path).unwrap();
+            fs::write(&half, "half").unwrap();
+            match before {
+                Some(bytes) => fs::write(&table, bytes).unwrap(),
+                None => fs::remove_file(&table).unwrap(),
+            }
+            let read = |dir: &RunDir| {
+                let path = dir.topic_path(Some(0), "cancel");
+                read_rows::<Cancel>(&path).unwrap().len()
+            };
+            assert_eq!(read(&dir), 3, "readable before it is repaired");
+            assert_eq!(repair(dir.root()).unwrap().compacted, 1);
+            assert_eq!(read(&dir), 3);
+            assert!(!path.exists() && !half.exists() && fs::read(&table).unwrap() == made);
+        }
+    }
+
+    #[test]
+    fn a_run_of_another_version_and_a_foreign_file_are_left_alone() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (dir, path, _) = run(&tmp.path().join("r"));
+        let foreign = path.with_file_name("table.arrows");
+        fs::write(&foreign, "ARROW1").unwrap();
+        let report = repair(dir.root()).unwrap();
+        assert_eq!(report.compacted, 1);
+        assert!(report.left[0].contains("table.arrows"), "{:?}", report.left);
+        assert_eq!(fs::read(&foreign).unwrap(), b"ARROW1");
+
+        let (dir, path, _) = run(&tmp.path().join("newer"));
+        let newer = r#"{"schema": "ruaflow-run-v9", "status": "running"}"#;
+        fs::write(dir.result_path(), newer).unwrap();
+        let error = repair(dir.root()).unwrap_err().to_string();
+        assert!(error.contains("ruaflow-run-v9"), "{error}");
+        assert_eq!(fs::read_to_string(dir.result_path()).unwrap(), newer);
+        assert!(path.exists());
     }
 
     #[test]
@@ -188,6 +253,20 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), before);
         drop(lock);
         assert!(repair(dir.root()).unwrap().finished_result);
+    }
+
+    #[test]
+    fn what_cannot_be_compacted_is_told_and_stays() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (dir, path, _) = run(&tmp.path().join("r"));
+        // A file can't take a folder's place.
+        fs::create_dir(path.with_extension("parquet")).unwrap();
+        let report = repair(dir.root()).unwrap();
+        assert_eq!((report.compacted, report.left.len()), (0, 1));
+        assert!(report.left[0].contains("cancel.parquet"), "{:?}", report.left);
+        assert!(report.finished_result, "the result does not wait for it");
+        assert_eq!(read_rows::<Cancel>(&path).unwrap().len(), 3);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Bill;
+use crate::{Bill, Level};
 
 /// `result.json`: what was asked, how it ended and who was to blame.
 ///
@@ -36,13 +36,19 @@ pub struct RunResult {
     /// Whether the cells were told what no camera sees (`PERCEPTION=oracle`); such a
     /// run proves nothing about a robot.
     pub privileged: bool,
+    /// How much of the run is on disk; `rua prune` may have lowered it.
+    pub record: Level,
     /// The file a script planner played.
     pub policy: Option<Policy>,
+    /// All that was asked for, as in `settings.json`.
+    pub settings: serde_json::Value,
     pub status: Status,
     /// Why the last episode ended; empty while it runs.
     pub reason: Option<Reason>,
     /// What ended a failed run.
     pub error: Option<Failure>,
+    /// What the agent said with `finish` in the last episode; it decides nothing.
+    pub finish: Option<Finish>,
     /// Whether the benchmark's own predicate fired in every episode that was asked for.
     pub environment_success: bool,
     /// Calls made on the robot.
@@ -227,6 +233,7 @@ impl RunResult {
         self.environment_success = !self.seeds.is_empty()
             && all().filter(|e| e.environment_success).count() == self.seeds.len();
         self.reason = all().last().and_then(|e| e.reason);
+        self.finish = all().last().and_then(|e| e.finish.clone());
     }
 }
 
@@ -260,8 +267,10 @@ mod tests {
             RunResult { seeds: vec![0, 1], episodes: vec![solved.clone()], ..RunResult::default() };
         result.sum_up();
         assert!(!result.environment_success);
-        result.episodes.push(EpisodeResult { reason: Some(Reason::Success), ..solved });
+        let finish = Some(Finish { status: "success".into(), ..Finish::default() });
+        result.episodes.push(EpisodeResult { reason: Some(Reason::Success), finish, ..solved });
         result.sum_up();
+        assert_eq!(result.finish.as_ref().map(|finish| finish.status.as_str()), Some("success"));
         assert!(result.environment_success);
         assert_eq!((result.env_steps, result.calls, result.reason), (10, 4, Some(Reason::Success)));
     }

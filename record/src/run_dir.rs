@@ -13,6 +13,9 @@ const LOCK: &str = ".lock";
 const RESERVE: &str = ".reserve";
 const RESERVE_BYTES: usize = 64 << 10;
 const MARK: &str = "ruaflow run ";
+/// How the name of a topic's file ends while it grows, and when it is compacted.
+pub(crate) const STREAM: &str = "arrows";
+pub(crate) const TABLE: &str = "parquet";
 
 /// A folder that holds what one start of a dataflow left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,10 +138,19 @@ impl RunDir {
         self.root.join("run")
     }
 
-    /// Where a topic's rows of an episode are; `None` for those outside one.
+    /// Where a topic's rows of an episode are read; `None` for those outside one.
+    ///
+    /// The table, when the stream has become one. While both are there the stream counts.
     pub fn topic_path(&self, episode: Option<u32>, topic: &str) -> PathBuf {
+        let stream = self.stream_path(episode, topic);
+        let table = stream.with_extension(TABLE);
+        if !stream.exists() && table.exists() { table } else { stream }
+    }
+
+    /// Where a topic's rows of an episode are written.
+    pub fn stream_path(&self, episode: Option<u32>, topic: &str) -> PathBuf {
         let folder = episode.map_or_else(|| self.outside_dir(), |n| self.episode_dir(n));
-        folder.join(format!("{topic}.arrows"))
+        folder.join(format!("{topic}.{STREAM}"))
     }
 
     /// Reads `result.json`.

@@ -3,7 +3,8 @@ use std::str::FromStr;
 
 use ruaflow_schemas::{Card, State};
 
-use crate::{RecordError, RunDir, read_rows};
+use crate::recording::scene_card;
+use crate::{Level, RecordError, RunDir, read_rows};
 
 /// The recorded states of an episode, and the scene they are states of.
 #[derive(Clone, Debug)]
@@ -18,13 +19,15 @@ impl Trajectory {
     /// Reads an episode, also of a run that still goes on.
     ///
     /// # Errors
-    /// When the episode has no card or no states, as of a real robot, or they can't be read.
+    /// When the episode has no card or no states, as of a real robot, or they can't be
+    /// read; [`RecordError::Light`] when they were not recorded.
     pub fn read(dir: &RunDir, episode: u32) -> Result<Self, RecordError> {
-        let path = dir.topic_path(Some(episode), "card");
-        let cards: Vec<Card> = read_rows(&path)?;
-        let card = cards.into_iter().find(|card| card.error.is_empty());
-        let card = card.ok_or_else(|| RecordError::content(&path, "no scene was set"))?;
+        let card = scene_card(dir, episode)?;
         let path = dir.topic_path(Some(episode), "state");
+        if !path.exists() && dir.result().is_ok_and(|result| result.record == Level::Light) {
+            let what = "simulator states";
+            return Err(RecordError::Light { dir: dir.root().to_owned(), what });
+        }
         let mut states: Vec<State> = read_rows(&path)?;
         if states.is_empty() {
             return Err(RecordError::content(&path, "it holds no state"));
@@ -155,5 +158,15 @@ mod tests {
             assert!(error.contains("the last one is 3"), "{error}");
         }
         assert!(address("run", 0, 0).read(tmp.path()).is_err());
+
+        std::fs::remove_file(&path).unwrap();
+        let result = crate::RunResult {
+            schema: crate::RunResult::SCHEMA.into(),
+            record: Level::Light,
+            ..crate::RunResult::default()
+        };
+        dir.write_result(&result).unwrap();
+        let error = read(0).unwrap_err().to_string();
+        assert!(error.contains("--record standard"), "{error}");
     }
 }

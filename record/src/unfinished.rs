@@ -3,6 +3,7 @@ use std::time::SystemTime;
 
 use ruaflow_schemas::{CallResult, Frame, Observation};
 
+use crate::run_dir::STREAM;
 use crate::{
     EpisodeResult, Failure, Reason, RecordError, RunDir, RunResult, Status, TopicReader,
     frame_rows, read_rows,
@@ -28,6 +29,7 @@ impl RunDir {
         let mut result = match self.result() {
             Ok(result) if result.status != Status::Running => return Ok(false),
             Ok(result) => result,
+            Err(error) if self.is_of_another_version() => return Err(error),
             // Killed before it was written, or lost.
             Err(_) => self.minimal_result(ended),
         };
@@ -105,15 +107,26 @@ impl RunDir {
         Ok(numbers.map(|n| n.saturating_add(1)).max().unwrap_or(0))
     }
 
-    /// The topic files of all episodes and those outside one.
-    pub(crate) fn topic_files(&self) -> Result<Vec<PathBuf>, RecordError> {
-        let mut folders = vec![self.outside_dir()];
-        folders.extend((0..self.episodes_on_disk()?).map(|n| self.episode_dir(n)));
+    /// Whether `result.json` is one that only another version can read.
+    pub(crate) fn is_of_another_version(&self) -> bool {
+        let text = std::fs::read_to_string(self.result_path()).unwrap_or_default();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        value["schema"].as_str().is_some_and(|schema| schema != RunResult::SCHEMA)
+    }
+
+    /// The folders that topic files lie in.
+    pub(crate) fn topic_folders(&self) -> Result<Vec<PathBuf>, RecordError> {
+        let episodes = (0..self.episodes_on_disk()?).map(|n| self.episode_dir(n));
+        Ok(std::iter::once(self.outside_dir()).chain(episodes).collect())
+    }
+
+    /// The topics' streams, of all episodes and outside one.
+    pub(crate) fn streams(&self) -> Result<Vec<PathBuf>, RecordError> {
         let mut files = Vec::new();
-        for folder in folders {
+        for folder in self.topic_folders()? {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
             files.extend(entries.flatten().map(|e| e.path()).filter(|path| {
-                path.extension().is_some_and(|e| e == "arrows")
+                path.extension().is_some_and(|kind| kind == STREAM)
                     && path.symlink_metadata().is_ok_and(|m| m.is_file())
             }));
         }
