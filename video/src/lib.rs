@@ -10,13 +10,13 @@
 //! # }
 //! ```
 
+mod caption;
+mod file;
+mod join;
 mod nal;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use mp4::{AvcConfig, MediaConfig, Mp4Config, Mp4Sample, Mp4Writer, TrackConfig, TrackType};
 use openh264::OpenH264API;
 use openh264::encoder::{
     Complexity, Encoder, EncoderConfig, FrameRate, FrameType, IntraFramePeriod, QpRange,
@@ -24,6 +24,9 @@ use openh264::encoder::{
 };
 use openh264::formats::{RgbSliceU8, YUVBuffer};
 
+pub use crate::caption::caption;
+use crate::file::Mp4File;
+pub use crate::join::join;
 use crate::nal::Access;
 
 /// Side of a picture, pixels; the codec also wants it even.
@@ -31,11 +34,8 @@ pub const SIDES: std::ops::RangeInclusive<u32> = 16..=2048;
 /// Pictures a second.
 pub const RATES: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
 
-/// Units of time in which a picture lasts, so that odd rates stay exact enough.
-const TICKS: u32 = 1000;
 /// A picture that can be jumped to comes this often, seconds.
 const SEEK_EVERY: f64 = 2.0;
-const TRACK: u32 = 1;
 
 /// Why there is no video.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,17 @@ pub enum VideoError {
     /// The codec gave no picture that can be stored.
     #[error("H.264: {0}")]
     Stream(&'static str),
+    /// A file that is to be joined could not be read.
+    #[error("could not read the video {path:?}: {reason}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Only videos of one encoder, size and rate can follow each other in a file.
+    #[error("{0:?} is encoded in another way than the videos before it")]
+    Different(PathBuf),
     /// The file could not be written.
     #[error("could not write {path:?}: {reason}")]
     Write {
@@ -83,14 +94,9 @@ pub enum VideoError {
 /// Until [`Self::finish`] it is in a file beside `path` with `.part` at its end,
 /// which goes when the value is dropped.
 pub struct Mp4Video {
-    path: PathBuf,
-    part: PathBuf,
+    file: Mp4File,
     size: [u32; 2],
-    rate: f64,
     encoder: Encoder,
-    /// None once finished.
-    writer: Option<Mp4Writer<BufWriter<File>>>,
-    pictures: u64,
 }
 
 impl Mp4Video {
@@ -99,6 +105,20 @@ impl Mp4Video {
     /// # Errors
     /// [`VideoError::Size`], [`VideoError::Rate`], [`VideoError::Write`].
     pub fn create(path: &Path, size: [u32; 2], rate: f64) -> Result<Self, VideoError> {
+        Self::with_seek_points(path, size, rate, (SEEK_EVERY * rate).ceil() as u32)
+    }
+
+    /// As [`Self::create`], with every `every`th picture one that can be jumped to: few
+    /// for a small file, many for one that is read here and there.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn with_seek_points(
+        path: &Path,
+        size: [u32; 2],
+        rate: f64,
+        every: u32,
+    ) -> Result<Self, VideoError> {
         let [width, height] = size;
         if size.iter().any(|side| !SIDES.contains(side) || side % 2 == 1) {
             return Err(VideoError::Size { width, height });
@@ -111,39 +131,14 @@ impl Mp4Video {
             .rate_control_mode(RateControlMode::Off)
             .qp(QpRange::new(20, 30))
             .complexity(Complexity::High)
-            .intra_frame_period(
-                IntraFramePeriod::from_num_frames((SEEK_EVERY * rate).ceil() as u32),
-            )
+            .intra_frame_period(IntraFramePeriod::from_num_frames(every))
             .skip_frames(false)
             // One thread, so that the same pictures give the same file.
             .num_threads(1)
             // What the conversion from RGB gives.
             .vui(VuiConfig::bt601());
         let encoder = Encoder::with_api_config(OpenH264API::from_source(), config)?;
-        let mut part = path.as_os_str().to_owned();
-        part.push(".part");
-        let mut video = Mp4Video {
-            path: path.to_owned(),
-            part: part.into(),
-            size,
-            rate,
-            encoder,
-            writer: None,
-            pictures: 0,
-        };
-        let file = File::create(&video.part).map_err(|error| video.unwritten(error))?;
-        let brands = ["isom", "iso2", "avc1", "mp41"].map(|brand| brand.parse());
-        let brands: Result<Vec<mp4::FourCC>, _> = brands.into_iter().collect();
-        let compatible_brands = brands.map_err(|error| video.unwritten(error))?;
-        let config = Mp4Config {
-            major_brand: compatible_brands[0],
-            minor_version: 512,
-            compatible_brands,
-            timescale: video.timescale(),
-        };
-        let writer = Mp4Writer::write_start(BufWriter::new(file), &config);
-        video.writer = Some(writer.map_err(|error| video.unwritten(error))?);
-        Ok(video)
+        Ok(Mp4Video { file: Mp4File::create(path, size, rate)?, size, encoder })
     }
 
     /// Adds a picture: RGB, `height x width x 3` bytes, top row first.
@@ -163,78 +158,20 @@ impl Mp4Video {
         if access.picture.is_empty() {
             return Err(VideoError::Stream("the encoder gave no picture"));
         }
-        if self.pictures == 0 {
-            self.add_track(&access)?;
+        if self.file.pictures() == 0 {
+            let (Some(sequence), Some(parameters)) = (access.sequence, access.parameters) else {
+                return Err(VideoError::Stream("the first picture has no parameters"));
+            };
+            self.file.begin(sequence, parameters)?;
         }
-        let sample = Mp4Sample {
-            start_time: self.pictures * u64::from(TICKS),
-            duration: TICKS,
-            rendering_offset: 0,
-            is_sync,
-            bytes: access.picture.into(),
-        };
-        self.pictures += 1;
-        self.write(|writer| writer.write_sample(TRACK, &sample))
+        self.file.push(access.picture, is_sync)
     }
 
     /// Ends the file and gives it its name; returns how many pictures it has.
     ///
     /// # Errors
     /// [`VideoError::Empty`], [`VideoError::Write`].
-    pub fn finish(mut self) -> Result<u64, VideoError> {
-        if self.pictures == 0 {
-            return Err(VideoError::Empty);
-        }
-        self.write(Mp4Writer::write_end)?;
-        let file = self.writer.take().map(|writer| writer.into_writer().into_inner());
-        if let Some(Err(error)) = file {
-            return Err(self.unwritten(error));
-        }
-        std::fs::rename(&self.part, &self.path).map_err(|error| self.unwritten(error))?;
-        Ok(self.pictures)
-    }
-
-    /// Describes the stream, once its parameters are known.
-    fn add_track(&mut self, access: &Access) -> Result<(), VideoError> {
-        let (Some(seq_param_set), Some(pic_param_set)) =
-            (access.sequence.clone(), access.parameters.clone())
-        else {
-            return Err(VideoError::Stream("the first picture has no parameters"));
-        };
-        let [width, height] = self.size.map(|side| side as u16);
-        let config = AvcConfig { width, height, seq_param_set, pic_param_set };
-        let track = TrackConfig {
-            track_type: TrackType::Video,
-            timescale: self.timescale(),
-            language: "und".to_owned(),
-            media_conf: MediaConfig::AvcConfig(config),
-        };
-        self.write(|writer| writer.add_track(&track))
-    }
-
-    /// Units of time in a second.
-    fn timescale(&self) -> u32 {
-        (self.rate * f64::from(TICKS)).round() as u32
-    }
-
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut Mp4Writer<BufWriter<File>>) -> mp4::Result<()>,
-    ) -> Result<(), VideoError> {
-        match self.writer.as_mut().map(write) {
-            Some(Err(error)) => Err(self.unwritten(error)),
-            _ => Ok(()),
-        }
-    }
-
-    fn unwritten(&self, reason: impl ToString) -> VideoError {
-        VideoError::Write { path: self.path.clone(), reason: reason.to_string() }
-    }
-}
-
-impl Drop for Mp4Video {
-    fn drop(&mut self) {
-        // After a good end it has another name.
-        let _ = std::fs::remove_file(&self.part);
+    pub fn finish(self) -> Result<u64, VideoError> {
+        self.file.finish()
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use openh264::decoder::Decoder;
 use openh264::formats::YUVSource as _;
-use ruaflow_video::{Mp4Video, VideoError};
+use ruaflow_video::{Mp4Video, VideoError, join};
 
 const SIZE: [u32; 2] = [96, 64];
 
@@ -116,4 +116,49 @@ fn what_cannot_be_a_video_is_refused() {
     assert!(matches!(refused, VideoError::Picture { found: 10, .. }), "{refused}");
     let nowhere = Mp4Video::create(&tmp.path().join("x/a.mp4"), SIZE, 20.0).err().unwrap();
     assert!(nowhere.to_string().contains("a.mp4"), "{nowhere}");
+}
+
+#[test]
+fn videos_of_one_kind_become_one() {
+    let tmp = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = ["a.mp4", "b.mp4"].map(|name| tmp.path().join(name)).to_vec();
+    write(&paths[0], 7, 10.0);
+    write(&paths[1], 3, 10.0);
+    let out = tmp.path().join("both.mp4");
+    assert_eq!(join(&paths, &out).unwrap(), 10);
+    let mut both = open(&out);
+    assert_eq!(both.tracks()[&1].sample_count(), 10);
+    for (path, offset) in paths.iter().zip([0, 7]) {
+        let mut part = open(path);
+        for number in 1..=part.tracks()[&1].sample_count() {
+            let expected = part.read_sample(1, number).unwrap().unwrap();
+            let found = both.read_sample(1, number + offset).unwrap().unwrap();
+            assert_eq!(found.start_time, expected.start_time + 1000 * u64::from(offset));
+            assert!(found.bytes == expected.bytes && found.is_sync == expected.is_sync);
+        }
+    }
+
+    write(&paths[1], 3, 20.0);
+    let refused = join(&paths, &out).unwrap_err();
+    assert!(matches!(&refused, VideoError::Different(path) if *path == paths[1]), "{refused}");
+    std::fs::write(&paths[1], "no video").unwrap();
+    assert!(matches!(join(&paths, &out), Err(VideoError::Read { .. })));
+    assert!(matches!(join(&[], &out), Err(VideoError::Empty)));
+    assert_eq!(open(&out).tracks()[&1].sample_count(), 10, "what was there stays");
+    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn seek_points_come_as_often_as_asked() {
+    let tmp = tempfile::tempdir().unwrap();
+    let path = tmp.path().join("a.mp4");
+    let mut video = Mp4Video::with_seek_points(&path, SIZE, 10.0, 2).unwrap();
+    for step in 0..6 {
+        video.push(&picture(step)).unwrap();
+    }
+    video.finish().unwrap();
+    let mut file = open(&path);
+    let sync: Vec<bool> =
+        (1..=6).map(|number| file.read_sample(1, number).unwrap().unwrap().is_sync).collect();
+    assert_eq!(sync, [true, false, true, false, true, false]);
 }

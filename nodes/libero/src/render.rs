@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mujoco_rs::mujoco_c::mjtObj;
 use mujoco_rs::wrappers::MjModel;
+use mujoco_rs::wrappers::mj_model::MjtObjBase;
 
 use crate::camera::Camera;
 use crate::egl::{EglDevice, EglError};
@@ -45,6 +46,8 @@ pub struct RenderScene {
     toggle_sites: Vec<usize>,
     /// Names of the things that segmentation tells apart.
     instances: Vec<String>,
+    /// Bodies whose poses people look at: the robot's, then objects and fixtures.
+    bodies: Vec<(String, usize)>,
     /// For each geom its thing's label; 0 for the room.
     label_of_geom: Vec<u32>,
 }
@@ -53,11 +56,19 @@ impl RenderScene {
     pub(crate) fn new(scene: &Scene, fixture_bodies: Vec<usize>, toggle_sites: Vec<usize>) -> Self {
         let (model, names) = (&scene.model, &scene.names);
         let robot_root = model.body_rootid()[names.hand_body];
-        let on_robot = |&body: &i32| model.body_rootid()[body as usize] == robot_root;
+        let on_robot = |body: usize| model.body_rootid()[body] == robot_root;
         let mut label_of_geom: Vec<u32> =
-            model.geom_bodyid().iter().map(|body| u32::from(on_robot(body))).collect();
+            model.geom_bodyid().iter().map(|&body| u32::from(on_robot(body as usize))).collect();
+        let links = (0..model.nbody() as usize).filter(|&body| on_robot(body));
+        let mut bodies: Vec<(String, usize)> = links
+            .filter_map(|body| {
+                let name = model.id_to_name(MjtObjBase::mjOBJ_BODY, body)?;
+                Some((format!("robot/{name}"), body))
+            })
+            .collect();
         let mut instances = vec!["robot".to_owned()];
         for object in &names.objects {
+            bodies.push((format!("objects/{}", object.name), object.body));
             instances.push(object.name.clone());
             for &geom in &object.visual_geoms {
                 label_of_geom[geom] = instances.len() as u32;
@@ -69,6 +80,7 @@ impl RenderScene {
             fixture_bodies,
             toggle_sites,
             instances,
+            bodies,
             label_of_geom,
         }
     }
@@ -112,6 +124,17 @@ pub struct Picture {
     pub intrinsics: [f64; 9],
     /// Camera to world, 4 x 4 by rows, metres; camera axes x right, y down, z forward.
     pub camera_to_world: [f64; 16],
+}
+
+/// Where a body is in the world.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyPose {
+    /// `robot/<body>` or `objects/<instance>`.
+    pub name: String,
+    /// Metres.
+    pub position: [f64; 3],
+    /// `xyzw`.
+    pub quaternion: [f64; 4],
 }
 
 /// Renders states of one scene, of as many simulators as there are.
@@ -221,6 +244,23 @@ impl Renderer {
         let camera = self.camera(camera)?;
         let elements = self.draw(Quality::Full, state, &camera, [width, height])?.elements();
         Ok(self.labels(elements, width as usize))
+    }
+
+    /// Where the robot's bodies, the objects and the fixtures are. For people who look at
+    /// a recording: no agent may see it.
+    ///
+    /// # Errors
+    /// [`RenderError::State`] or [`RenderError::Physics`] when the state is not one of
+    /// this scene.
+    pub fn body_poses(&mut self, state: &SimState) -> Result<Vec<BodyPose>, RenderError> {
+        self.apply(state)?;
+        let (positions, orientations) = (self.physics.xpos(), self.physics.xquat());
+        let pose = |(name, body): &(String, usize)| {
+            let [w, x, y, z] = orientations[*body];
+            let (position, quaternion) = (positions[*body], [x, y, z, w]);
+            BodyPose { name: name.clone(), position, quaternion }
+        };
+        Ok(self.scene.bodies.iter().map(pose).collect())
     }
 
     fn camera(&self, name: &str) -> Result<Camera, RenderError> {
