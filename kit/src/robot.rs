@@ -7,7 +7,9 @@
 mod frame;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::ArrayRef;
 use eyre::{Context as _, Result, bail};
@@ -54,6 +56,27 @@ pub trait Robot {
         None
     }
 
+    /// What the scene and its motion depend on beside the reset, such as a simulator's
+    /// version, by name. Recorded with each episode, so that a replay which differs
+    /// can say why.
+    fn versions(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// When the robot makes its next control step although no action came; one that
+    /// only moves when told has none.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Makes the control step that is [due](Self::due) and measures.
+    ///
+    /// # Errors
+    /// When the robot can't go on; the text ends the run.
+    fn advance(&mut self) -> Result<Observation> {
+        bail!("this robot only moves when told")
+    }
+
     /// Stands still until the next reset: a person pressed stop, the episode is
     /// over, or who commands the robot is gone.
     fn hold(&mut self);
@@ -93,7 +116,7 @@ pub fn serve(robot: impl Robot) -> Result<()> {
     let planners = node.peers_of("reset");
     let controllers = node.peers_of("action");
     loop {
-        match node.next(None) {
+        match node.next(session.due()) {
             Input::Frame(frame) => {
                 // `reset` may overtake the planner's `started`.
                 if frame.topic == "reset" {
@@ -106,12 +129,11 @@ pub fn serve(robot: impl Robot) -> Result<()> {
                         continue;
                     }
                 };
-                for out in outs {
-                    if let Err(error) = send(&mut node, out) {
-                        session.hold();
-                        return Err(error);
-                    }
-                }
+                send_all(&mut node, &mut session, outs)?;
+            }
+            Input::Timeout => {
+                let outs = session.advance();
+                send_all(&mut node, &mut session, outs)?;
             }
             Input::Local(answer) => {
                 node.send_array::<CameraFrame>(answer.array)?;
@@ -176,6 +198,15 @@ fn take<R: Robot>(
     })
 }
 
+/// A robot whose words don't arrive must not move on.
+fn send_all<R: Robot>(
+    node: &mut Node<Answer>,
+    session: &mut Session<R>,
+    outs: Vec<Out>,
+) -> Result<()> {
+    outs.into_iter().try_for_each(|out| send(node, out)).inspect_err(|_| session.hold())
+}
+
 fn send(node: &mut Node<Answer>, out: Out) -> Result<()> {
     match out {
         Out::Card(card) => node.send(&*card),
@@ -183,6 +214,11 @@ fn send(node: &mut Node<Answer>, out: Out) -> Result<()> {
         Out::Again(observation) => node.send_live(&observation).map(drop),
         Out::Recorded(observation) => node.record(observation),
         Out::State(state) => node.record(state),
+        Out::Versions(versions) => {
+            let (kind, name) = (event::VERSIONS.to_owned(), node.name().to_owned());
+            let data = serde_json::to_string(&versions)?;
+            node.record(Event { kind, node: name, message: String::new(), data })
+        }
         Out::Refused { action_id, reason } => {
             node.event(event::REFUSED, &reason, json!({ "action_id": action_id }))
         }

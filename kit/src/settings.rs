@@ -25,7 +25,7 @@ impl Settings {
     pub const FILE_VARIABLE: &'static str = "RUA_SETTINGS";
 
     /// Every setting of a run. Keys are not among them: they stay in the environment.
-    pub const NAMES: [&'static str; 41] = [
+    pub const NAMES: [&'static str; 44] = [
         "ROBOT",
         "SUITE",
         "TASK",
@@ -44,6 +44,9 @@ impl Settings {
         "CELL_TIMEOUT_S",
         "CALL_TIMEOUT_S",
         "PICTURES",
+        "RECORD",
+        "RECORDING",
+        "SPEED",
         "FEEDBACK",
         "IMAGES",
         "ARM",

@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::time::Instant;
+
 use ruaflow_schemas::{Action, Arm, Card, FrameRequest, Observation, Reset, State};
 use serde_json::Value;
 
@@ -14,6 +17,8 @@ pub(super) enum Out {
     /// An observation that only the recorder lacks.
     Recorded(Observation),
     State(State),
+    /// What the episode depends on.
+    Versions(BTreeMap<String, String>),
     Refused {
         action_id: u64,
         reason: String,
@@ -77,6 +82,7 @@ impl<R: Robot> Session<R> {
         if card.error.is_empty() {
             outs.push(Out::Recorded(card.first.clone()));
             outs.extend(self.state(0));
+            outs.extend(Some(self.robot.versions()).filter(|v| !v.is_empty()).map(Out::Versions));
             self.episode =
                 Some(Episode { last: card.first.clone(), card: card.clone(), over: false });
         }
@@ -100,12 +106,7 @@ impl<R: Robot> Session<R> {
             return refused(reason);
         }
         match self.robot.step(action).and_then(|observation| episode.take(action.id, observation)) {
-            Ok(observation) => {
-                let control_step = observation.control_step;
-                let mut outs = vec![Out::Observation(observation)];
-                outs.extend(self.state(control_step));
-                outs
-            }
+            Ok(observation) => self.made(observation),
             Err(StepError::Refused(reason)) => refused(reason),
             Err(StepError::Failed(reason)) => {
                 self.hold();
@@ -114,6 +115,36 @@ impl<R: Robot> Session<R> {
                 outs
             }
         }
+    }
+
+    /// When the robot makes its next control step by itself.
+    pub fn due(&self) -> Option<Instant> {
+        let last = self.episode.as_ref().filter(|episode| !episode.over).map(|e| &e.last)?;
+        let goes_on = !self.stopped && !last.terminated && !last.truncated;
+        goes_on.then(|| self.robot.due())?
+    }
+
+    /// Makes that control step.
+    pub fn advance(&mut self) -> Vec<Out> {
+        let Some(episode) = &mut self.episode else { return Vec::new() };
+        let measured = self.robot.advance().map_err(|error| StepError::Failed(error.to_string()));
+        // No action of this episode led here.
+        let action_id = episode.last.action_id;
+        match measured.and_then(|observation| episode.take(action_id, observation)) {
+            Ok(observation) => self.made(observation),
+            Err(error) => {
+                self.hold();
+                vec![Out::Failed(error.to_string())]
+            }
+        }
+    }
+
+    /// A control step was made.
+    fn made(&mut self, observation: Observation) -> Vec<Out> {
+        let control_step = observation.control_step;
+        let mut outs = vec![Out::Observation(observation)];
+        outs.extend(self.state(control_step));
+        outs
     }
 
     /// Hands a request to the robot, or answers it right away.

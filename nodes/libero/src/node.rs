@@ -3,6 +3,7 @@
 mod album;
 mod painter;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eyre::{Result, WrapErr as _};
@@ -11,7 +12,7 @@ use ruaflow_schemas::{
     Action, Arm, ArmState, Camera, Card, FrameRequest, Observation, Reset, State,
 };
 
-use self::painter::Painter;
+pub use self::painter::Painter;
 use crate::camera;
 use crate::data::Data;
 use crate::egl::EglDevice;
@@ -176,6 +177,15 @@ impl Robot for Libero {
         self.loaded.as_ref()?.states.last().map(|state| State::from(&**state))
     }
 
+    fn versions(&self) -> BTreeMap<String, String> {
+        let data = Data::locate().ok().and_then(|data| data.version());
+        let mujoco = Some(mujoco_rs::mujoco_version().to_owned());
+        // Sines and the like are those of the C library.
+        let versions = [("mujoco", mujoco), ("libero-data", data), ("libc", libc_version())];
+        let known = versions.into_iter().filter_map(|(name, version)| Some((name, version?)));
+        known.map(|(name, version)| (name.to_owned(), version)).collect()
+    }
+
     /// Simulated time stands still between actions, so there is nothing to hold.
     fn hold(&mut self) {}
 
@@ -186,6 +196,18 @@ impl Robot for Libero {
             None => reply.refuse("the scene has no such control step"),
         }
     }
+}
+
+#[cfg(target_env = "gnu")]
+fn libc_version() -> Option<String> {
+    // SAFETY: it gives a text that lives as long as the process.
+    let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Some(format!("glibc {}", version.to_string_lossy()))
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn libc_version() -> Option<String> {
+    None
 }
 
 fn observation(measured: &sim::Observation) -> Observation {

@@ -49,6 +49,8 @@ pub mod event {
     pub const LEASE: &str = "lease";
     /// Cell runner: the walls around the cells; `data` holds `layers`, each with `wall`, `holds` and `note`.
     pub const SANDBOX: &str = "sandbox";
+    /// Robot: what its scene and motion depend on, such as a simulator's version; `data` holds it by name. Recorded only, with each episode.
+    pub const VERSIONS: &str = "versions";
     /// Any node: something is wrong, the run goes on.
     pub const WARNING: &str = "warning";
     /// Any node: something failed that ends the run.

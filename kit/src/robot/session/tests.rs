@@ -13,6 +13,8 @@ struct Fake {
     steps: u64,
     fail: Option<StepError>,
     pending: Vec<FrameReply>,
+    /// Goes on by itself from this moment on.
+    due: Option<Instant>,
 }
 
 fn arm_state() -> ArmState {
@@ -66,6 +68,20 @@ impl Robot for Fake {
 
     fn state(&mut self) -> Option<State> {
         Some(State { integration: vec![self.steps as f64], ..State::default() })
+    }
+
+    fn versions(&self) -> BTreeMap<String, String> {
+        let known = self.due.is_some().then(|| ("clockwork".to_owned(), "2".to_owned()));
+        known.into_iter().collect()
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    fn advance(&mut self) -> Result<Observation> {
+        self.steps += 1;
+        Ok(Observation { arms: vec![arm_state()], ..Observation::default() })
     }
 
     fn hold(&mut self) {
@@ -335,4 +351,27 @@ fn pictures_are_counted_by_episode() {
     assert_eq!(count(&mut session, false), (2, 1));
     session.reset(&reset("r2"));
     assert_eq!(count(&mut session, true), (1, 1));
+}
+
+#[test]
+fn a_robot_that_moves_by_itself_is_measured_until_its_steps_are_used_up() {
+    let due = Some(Instant::now());
+    let (mut session, _) = session(Fake { due, ..Fake::default() });
+    assert_eq!(session.due(), None, "there is no episode");
+    let outs = session.reset(&reset("r1"));
+    assert!(matches!(&outs[3], Out::Versions(versions) if versions["clockwork"] == "2"));
+    session.action(&action(4));
+    for step in 2..=5 {
+        assert_eq!(session.due(), due);
+        let outs = session.advance();
+        let observation = observed(&outs);
+        assert_eq!((observation.control_step, observation.action_id), (step, 4));
+        assert_eq!(observation.truncated, step == 5);
+        assert!(matches!(&outs[1], Out::State(state) if state.control_step == step));
+    }
+    assert_eq!(session.due(), None, "its control steps are used up");
+    session.reset(&reset("r2"));
+    assert_eq!(session.due(), due);
+    session.stop();
+    assert_eq!(session.due(), None, "a person has stopped it");
 }
