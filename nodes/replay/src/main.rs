@@ -1,0 +1,3 @@
+fn main() -> std::process::ExitCode {
+    ruaflow_kit::main("replay", env!("CARGO_PKG_VERSION"), replay::run)
+}
