@@ -13,6 +13,7 @@ mod hands;
 mod mind;
 mod model;
 mod planners;
+mod recorded;
 #[cfg(test)]
 mod rehearsal;
 mod report;
@@ -38,6 +39,7 @@ pub use crate::hands::{Hands, Outcome, has_tools, pictures, program_cell, progra
 use crate::mind::{Mind, Word};
 pub use crate::model::Model;
 pub use crate::planners::{Planner, PlannerError};
+pub use crate::recorded::Recorded;
 pub use crate::runtime::{Runtime, RuntimeError};
 pub use crate::script::{Script, ScriptError};
 pub use crate::session::LAST_WORDS;

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use ruaflow_kit::{SettingError, Settings};
 use ruaflow_llm::{Endpoint, Files, Prices, Provider, Sources, ToolMode, Usage, Wire};
-use ruaflow_record::Policy;
+use ruaflow_record::{Policy, RecordError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::backend::Backend;
 use crate::builtin::Builtin;
 use crate::model::Model;
+use crate::recorded::Recorded;
 use crate::runtime::{Runtime, RuntimeError};
 use crate::script::{Script, ScriptError};
 
@@ -19,6 +20,8 @@ use crate::script::{Script, ScriptError};
 pub enum Planner {
     /// Plays a file.
     Script { script: Script, policy: Policy },
+    /// Plays the cells of a recorded run again.
+    Recording(Recorded),
     /// Asks a model itself.
     Model { provider: Provider, endpoint: Box<Endpoint>, prices: Prices },
     /// Leaves it to another program.
@@ -37,6 +40,8 @@ pub enum PlannerError {
         "setting POLICY is empty: the planner \"script\" plays a Python file, name one with --policy"
     )]
     NoPolicy,
+    #[error("setting RECORDING: {0}")]
+    Recording(#[from] RecordError),
     #[error(
         "setting BUDGET_DOLLARS: the price of model {0:?} is not known; put it into rua.toml under [prices]"
     )]
@@ -52,7 +57,7 @@ pub enum PlannerError {
     )]
     NoSingleShot(&'static str),
     #[error(
-        "setting PLANNER is {name:?}, which is not known; there are builtin, script, openai, anthropic, codex, claude, mcp"
+        "setting PLANNER is {name:?}, which is not known; there are builtin, script, recording, openai, anthropic, codex, claude, mcp"
     )]
     Unknown { name: String },
 }
@@ -64,6 +69,7 @@ impl Planner {
         match name.as_str() {
             "builtin" => Ok(Planner::Builtin { by_default: false }),
             "script" => script(settings, cwd),
+            "recording" => recording(settings, cwd),
             "openai" => model(settings, cwd, Provider::OpenAi),
             "anthropic" => model(settings, cwd, Provider::Anthropic),
             name if Runtime::NAMES.contains(&name) => {
@@ -79,6 +85,7 @@ impl Planner {
     pub fn name(&self) -> &'static str {
         match self {
             Planner::Script { .. } => "script",
+            Planner::Recording(_) => "recording",
             Planner::Model { provider, .. } => planner_of(*provider),
             Planner::Runtime(runtime) => runtime.name(),
             Planner::Builtin { .. } => "builtin",
@@ -102,7 +109,7 @@ impl Planner {
 
     fn asks(&self) -> Option<(&Endpoint, &Prices)> {
         match self {
-            Planner::Script { .. } | Planner::Builtin { .. } => None,
+            Planner::Script { .. } | Planner::Recording(_) | Planner::Builtin { .. } => None,
             Planner::Model { endpoint, prices, .. } => Some((endpoint, prices)),
             Planner::Runtime(runtime) => runtime.asks(),
         }
@@ -111,7 +118,10 @@ impl Planner {
     pub fn policy(&self) -> Option<&Policy> {
         match self {
             Planner::Script { policy, .. } => Some(policy),
-            Planner::Model { .. } | Planner::Runtime(_) | Planner::Builtin { .. } => None,
+            Planner::Recording(_)
+            | Planner::Model { .. }
+            | Planner::Runtime(_)
+            | Planner::Builtin { .. } => None,
         }
     }
 
@@ -126,6 +136,7 @@ impl Planner {
     pub fn backend(&self) -> Box<dyn Backend> {
         match self {
             Planner::Script { script, .. } => script.player(),
+            Planner::Recording(recorded) => recorded.player(),
             Planner::Model { endpoint, prices, .. } => {
                 Box::new(Model::new((**endpoint).clone(), prices.clone()))
             }
@@ -143,6 +154,9 @@ impl Planner {
         if let (Some((endpoint, prices)), Some(all)) = (self.asks(), settings.as_object_mut()) {
             all.extend(endpoint_json(endpoint));
             all.insert("PRICES".to_owned(), json!(prices.date));
+        }
+        if let Planner::Recording(recorded) = self {
+            settings["RECORDING"] = recorded.address.to_string().into();
         }
         if let Planner::Runtime(runtime) = self {
             let (name, value) = runtime.setting();
@@ -238,6 +252,16 @@ fn planner_of(provider: Provider) -> &'static str {
         Provider::OpenAi => "openai",
         Provider::Anthropic => "anthropic",
     }
+}
+
+fn recording(settings: &Settings, cwd: &Path) -> Result<Planner, PlannerError> {
+    let text = settings.text("RECORDING").unwrap_or_default();
+    let address = text.parse().map_err(|expected: String| SettingError::Value {
+        name: "RECORDING".to_owned(),
+        value: text,
+        expected: expected.trim_start_matches("expected ").to_owned(),
+    })?;
+    Ok(Planner::Recording(Recorded::read(address, cwd)?))
 }
 
 fn script(settings: &Settings, cwd: &Path) -> Result<Planner, PlannerError> {

@@ -116,7 +116,7 @@ fn parse_cells(file: &str, text: &str) -> Result<Vec<ScriptCell>, ScriptError> {
     };
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if is_marker(line) {
-            let title = line[MARKER.len()..].trim().to_owned();
+            let title = title(line).to_owned();
             close(std::mem::replace(&mut open, (index + 1, title, String::new())))?;
         }
         open.2.push_str(line);
@@ -160,6 +160,11 @@ fn parse(file: &str, first_line: usize, text: &str) -> Result<Parsed<ModModule>,
         let line = first_line + text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count();
         ScriptError::Syntax { file: file.to_owned(), line, reason: error.error.to_string() }
     })
+}
+
+/// What a cell is called: the rest of a marker in its first line.
+pub(crate) fn title(code: &str) -> &str {
+    code.lines().next().and_then(|line| line.strip_prefix(MARKER)).map_or("", str::trim)
 }
 
 fn is_marker(line: &str) -> bool {
