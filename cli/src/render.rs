@@ -1,43 +1,38 @@
 //! `rua render`: pictures and videos of a recorded run.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use eyre::{Context as _, Result, bail, eyre};
+use eyre::{Result, eyre};
 use image_codec::{Format, Rgb};
-use libero::data::Data;
-use libero::egl::EglDevice;
-use libero::gl::Quality;
-use libero::render::{Picture, RenderError, Renderer, Want};
-use libero::scene::Scene;
-use libero::sim::Simulator;
-use libero::state::SimState;
+use libero::render::Want;
+use ruaflow_export::{Moment, Story};
 use ruaflow_record::Trajectory;
-use ruaflow_schemas::{Card, State};
-use ruaflow_video::Mp4Video;
+use ruaflow_schemas::State;
+use ruaflow_video::{Mp4Video, caption};
 
-use crate::args::Render;
+use crate::args::{Render, Size};
 use crate::failure::usage;
 use crate::print;
 use crate::recorded::open_run;
+use crate::studio::Studio;
 
 pub fn run(args: &Render) -> Result<ExitCode> {
     let target = Target::of(args)?;
     let dir = open_run(&args.run)?;
     let trajectory = Trajectory::read(&dir, args.episode)?;
     let states = target.states(&trajectory)?;
-    let mut studio = Studio::open(args, &trajectory.card)?;
+    let mut studio = Studio::open(&trajectory.card, args.egl_device.as_deref())?;
 
     let start = Instant::now();
     match target {
         Target::Picture { .. } => {
             let state = states.first().ok_or_else(|| eyre!("no state"))?;
-            studio.picture(state, &args.out)?;
+            write_picture(&mut studio, args, state)?;
         }
         Target::Video { .. } => {
             let rate = args.fps.unwrap_or(trajectory.card.control_hz);
-            studio.video(states, rate, &args.out)?;
+            film(&mut studio, args, states, rate)?;
         }
     }
     print::line(format_args!(
@@ -63,8 +58,15 @@ enum Target {
 impl Target {
     fn of(args: &Render) -> Result<Self> {
         match args.out.extension().and_then(|ending| ending.to_str()) {
-            Some("png") if args.from.is_some() || args.to.is_some() || args.fps.is_some() => {
-                Err(usage("--from, --to and --fps are for videos: give the file the ending .mp4"))
+            Some("png")
+                if args.from.is_some()
+                    || args.to.is_some()
+                    || args.fps.is_some()
+                    || args.captions =>
+            {
+                Err(usage(
+                    "--from, --to, --fps and --captions are for videos: give the file the ending .mp4",
+                ))
             }
             Some("png") => Ok(Target::Picture { step: args.step.unwrap_or(-1) }),
             Some("mp4") if args.step.is_some() => {
@@ -103,62 +105,35 @@ impl Target {
     }
 }
 
-/// A scene with its renderer.
-struct Studio<'a> {
-    args: &'a Render,
-    renderer: Renderer,
+fn picture(studio: &mut Studio, args: &Render, state: &State) -> Result<Vec<u8>> {
+    let size = [args.size.width, args.size.height];
+    let picture =
+        studio.picture(state, &args.camera, size, args.quality.into(), Want::default())?;
+    Ok(picture.color)
 }
 
-impl<'a> Studio<'a> {
-    fn open(args: &'a Render, card: &Card) -> Result<Self> {
-        if card.robot != "libero" {
-            bail!(
-                "only LIBERO's scenes can be pictured again; this run's robot is {:?}",
-                card.robot
-            );
+fn write_picture(studio: &mut Studio, args: &Render, state: &State) -> Result<()> {
+    let pixels = picture(studio, args, state)?;
+    let Size { width, height } = args.size;
+    let png = image_codec::encode(&Rgb { width, height, pixels }, Format::Png)?;
+    Ok(ruaflow_record::write_atomically(&args.out, &png)?)
+}
+
+fn film(studio: &mut Studio, args: &Render, states: &[State], rate: f64) -> Result<()> {
+    let story = match args.captions {
+        true => Some(Story::read(&open_run(&args.run)?, args.episode)?),
+        false => None,
+    };
+    let size = [args.size.width, args.size.height];
+    let mut video = Mp4Video::create(&args.out, size, rate)?;
+    for state in states {
+        let mut rgb = picture(studio, args, state)?;
+        if let Some(story) = &story {
+            let Moment { cell, call } = story.at(state.control_step);
+            caption(&mut rgb, size, &[cell, call]);
         }
-        // SAFETY: nothing in this process uses MuJoCo yet.
-        unsafe { libero::physics::log_to_tracing() };
-        let scene = Scene::load(&Data::locate()?, &card.suite, card.task as usize)?;
-        let scene = Simulator::new(scene)?.render_scene();
-        let device = EglDevice::parse(args.egl_device.as_deref());
-        Ok(Studio { args, renderer: Renderer::on(scene, device)? })
+        video.push(&rgb)?;
     }
-
-    fn picture(&mut self, state: &State, out: &Path) -> Result<()> {
-        let Picture { width, height, color: pixels, .. } = self.render(state)?;
-        let png = image_codec::encode(&Rgb { width, height, pixels }, Format::Png)?;
-        Ok(ruaflow_record::write_atomically(out, &png)?)
-    }
-
-    fn video(&mut self, states: &[State], rate: f64, out: &Path) -> Result<()> {
-        let size = [self.args.size.width, self.args.size.height];
-        let mut video = Mp4Video::create(out, size, rate)?;
-        for state in states {
-            video.push(&self.render(state)?.color)?;
-        }
-        video.finish()?;
-        Ok(())
-    }
-
-    fn render(&mut self, state: &State) -> Result<Picture> {
-        let Render { camera, size, quality, .. } = self.args;
-        let quality: Quality = (*quality).into();
-        let size = [size.width, size.height];
-        let rendered = self.renderer.render_in(
-            quality,
-            &SimState::try_from(state)?,
-            camera,
-            size,
-            Want::default(),
-        );
-        rendered
-            .map_err(|error| match error {
-                RenderError::UnknownCamera { .. } | RenderError::Size { .. } => {
-                    usage(error.to_string())
-                }
-                other => other.into(),
-            })
-            .wrap_err_with(|| format!("no picture of control step {}", state.control_step))
-    }
+    video.finish()?;
+    Ok(())
 }
