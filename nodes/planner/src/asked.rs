@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use ruaflow_kit::{SettingError, Settings};
 use ruaflow_prompt::{Arm, Rules};
-use ruaflow_record::{RecordError, StateAddress};
+use ruaflow_record::{Level, RecordError, StateAddress};
 use ruaflow_robots::UnknownRobot;
 use ruaflow_schemas::State;
 use serde_json::{Value, json};
@@ -41,6 +41,8 @@ pub struct Asked {
     pub max_steps: u32,
     pub cell_timeout: Duration,
     pub pictures: String,
+    /// How much of the run is recorded.
+    pub record: Level,
     /// How an agent acts, what it is told, and what it may use up.
     pub rules: Arc<Rules>,
     pub planner: Planner,
@@ -111,7 +113,9 @@ impl Asked {
             )),
         };
         let from = From::read(settings, cwd, scenes.first())?;
-        let pictures = settings.parse("PICTURES", Pictures("ends".into()), "off, ends or calls")?.0;
+        let record = settings.parse("RECORD", Level::default(), Level::WORDS)?;
+        let pictures = Pictures(record.pictures().to_owned());
+        let pictures = settings.parse("PICTURES", pictures, "off, ends or calls")?.0;
         let timeout = settings.parse(
             "CELL_TIMEOUT_S",
             PositiveSeconds(120.0),
@@ -136,6 +140,7 @@ impl Asked {
             max_steps: settings.parse("MAX_STEPS", 0, "a whole number from 0")?,
             cell_timeout,
             pictures,
+            record,
             rules: Arc::new(rules),
             planner,
             others: OTHERS.iter().filter_map(|&name| Some((name, settings.text(name)?))).collect(),
@@ -153,6 +158,7 @@ impl Asked {
             "CELL_TIMEOUT_S": self.cell_timeout.as_secs_f64(),
             "MAX_STEPS": self.max_steps,
             "PICTURES": self.pictures,
+            "RECORD": self.record,
             "VLA": self.others.get("VLA"),
             "VLA_URL": self.others.get("VLA_URL"),
             "VLA_MODEL": self.others.get("VLA_MODEL"),

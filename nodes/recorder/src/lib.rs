@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod batch;
+mod compactor;
 mod pictures;
 mod plain;
 mod recorder;
@@ -15,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use eyre::{Context as _, Result, bail};
 use ruaflow_kit::{Input, Node, Received, Settings};
+use ruaflow_record::Level;
 use ruaflow_schemas::CameraFrame;
 
 use crate::batch::Incoming;
 pub use crate::pictures::Mode;
-use crate::recorder::{Out, Recorder};
+use crate::recorder::{Keep, Out, Recorder};
 
 /// What still comes after the end of the run is written for this long.
 const LAST_ROWS: Duration = Duration::from_secs(2);
@@ -31,12 +33,16 @@ const PLANNER: &str = "planner";
 pub fn run() -> Result<()> {
     let mut node = Node::<()>::open()?;
     node.answer_ready_myself();
-    let mode = Settings::load()?.parse("PICTURES", Mode::default(), "off, ends or calls")?;
+    let settings = Settings::load()?;
+    let level = settings.parse("RECORD", Level::default(), Level::WORDS)?;
+    let mode = level.pictures().parse().unwrap_or_default();
+    let mode: Mode = settings.parse("PICTURES", mode, "off, ends or calls")?;
     if !node.peers_of("event").contains(PLANNER) {
         bail!("the dataflow must connect the output \"event\" of a node {PLANNER:?} to it");
     }
+    let keep = Keep { level, pictures: mode };
     let mut recorder =
-        Recorder::new(node.name(), PLANNER, node.peers_of(TOPIC), node.peers_of("frame"), mode);
+        Recorder::new(node.name(), PLANNER, node.peers_of(TOPIC), node.peers_of("frame"), keep);
 
     let shutdown = loop {
         match step(&mut node, &mut recorder, None)? {

@@ -177,6 +177,8 @@ fn is_camera_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ruaflow_record::Level;
+
     use super::*;
 
     fn camera(name: &str) -> Camera {
@@ -225,6 +227,15 @@ mod tests {
         assert!(ask(&mut pictures).is_empty());
         answer_all(&mut pictures);
         assert_eq!(ask(&mut pictures), [("agentview".into(), 9)]);
+    }
+
+    #[test]
+    fn every_level_says_when_in_words_that_are_known() {
+        for (level, mode) in
+            [(Level::Light, Mode::Off), (Level::Standard, Mode::Ends), (Level::Full, Mode::Calls)]
+        {
+            assert_eq!(level.pictures().parse(), Ok(mode));
+        }
     }
 
     #[test]

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 
-use arrow::array::{RecordBatch, StructArray};
+use arrow::array::{AsArray as _, RecordBatch, StructArray};
 use ruaflow_record::{
     RecordError, RunDir, STAMP_COLUMNS, cell_text, frame_rows, picture_name, row_json,
     write_atomically,
 };
-use ruaflow_schemas::{Card, Cell, CellResult, Frame};
+use ruaflow_schemas::{Bytes, Card, Cell, CellResult, Frame, encode};
 use serde_json::{Map, Value};
 
 use crate::batch::TopicRows;
@@ -65,6 +65,24 @@ pub(crate) fn write(
         _ => {}
     }
     Ok(())
+}
+
+/// The rows of a cell's result without its pictures, which are files beside the cell;
+/// nothing for rows that have none.
+pub(crate) fn without_pictures(rows: &TopicRows) -> Option<TopicRows> {
+    if rows.topic != CellResult::TOPIC {
+        return None;
+    }
+    let mut results = frame_rows::<CellResult>(&rows.rows).ok()?.to_vec();
+    for picture in results.iter_mut().flat_map(|result| &mut result.images) {
+        picture.png = Bytes(Vec::new());
+    }
+    let frames = encode(&results);
+    let stamps = rows.rows.columns().iter().take(STAMP_COLUMNS.len());
+    let columns = stamps.chain(frames.as_struct().columns()).cloned().collect();
+    // Rows of another shape are kept as they came.
+    let rows_left = RecordBatch::try_new(rows.rows.schema(), columns).ok()?;
+    Some(TopicRows { topic: rows.topic.clone(), episode: rows.episode, rows: rows_left })
 }
 
 fn cell_file(

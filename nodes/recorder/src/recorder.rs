@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use image_codec::{Format, Rgb};
-use ruaflow_record::{LiveLock, RecordError, RunDir, frame_rows, stamped_batch, write_atomically};
+use ruaflow_record::{
+    Level, LiveLock, RecordError, RunDir, frame_rows, stamped_batch, write_atomically,
+};
 use ruaflow_schemas::{
     CallResult, CameraFrame, Card, Event, Frame, FrameRequest, Observation, Receipt, Rows, event,
 };
@@ -27,6 +29,13 @@ const CLOSING_TICK: Duration = Duration::from_millis(50);
 /// Different warnings told before the recorder falls silent.
 const MAX_WARNINGS: usize = 64;
 
+/// What of a run is kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keep {
+    pub level: Level,
+    pub pictures: Mode,
+}
+
 /// What the recorder wants to send.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Out {
@@ -41,6 +50,7 @@ pub(crate) struct Recorder {
     planner: String,
     picturing: BTreeSet<String>,
     nodes: BTreeMap<String, Source>,
+    level: Level,
     store: Option<Store>,
     lock: Option<LiveLock>,
     pictures: Pictures,
@@ -91,16 +101,17 @@ impl Recorder {
         planner: &str,
         nodes: BTreeSet<String>,
         picturing: BTreeSet<String>,
-        mode: Mode,
+        keep: Keep,
     ) -> Self {
         Recorder {
             name: name.to_owned(),
             planner: planner.to_owned(),
             picturing,
             nodes: nodes.into_iter().map(|node| (node, Source::default())).collect(),
+            level: keep.level,
             store: None,
             lock: None,
-            pictures: Pictures::new(mode),
+            pictures: Pictures::new(keep.pictures),
             closing: None,
             closed: None,
             broken: false,
@@ -297,8 +308,9 @@ impl Recorder {
     fn write_rows(&mut self, node: &str, rows: &TopicRows, now: Instant) {
         let from_planner = node == self.planner;
         let Some(store) = &mut self.store else { return };
-        if !self.broken {
-            let written = store.append(rows).and_then(|done| {
+        if !self.broken && self.level.keeps(&rows.topic) {
+            let kept = plain::without_pictures(rows);
+            let written = store.append(kept.as_ref().unwrap_or(rows)).and_then(|done| {
                 plain::write(store.dir(), done.episode, rows, from_planner).map(|()| done.oddity)
             });
             match written {

@@ -5,6 +5,7 @@ use std::path::Path;
 use ruaflow_record::{RecordError, RunDir, TopicWriter};
 
 use crate::batch::TopicRows;
+use crate::compactor::Compactor;
 
 /// Files a topic may fill in one episode when its schema changes on the way.
 const MAX_SHAPES: usize = 4;
@@ -19,6 +20,10 @@ pub(crate) struct Store {
     /// Files of one episode and topic, one per shape of its rows.
     open: BTreeMap<(Option<u32>, String), Vec<TopicWriter>>,
     prepared: BTreeSet<u32>,
+    /// Episodes before this one have ended on the disk, too.
+    closed_before: u32,
+    /// None when the system has no thread to give; the streams then stay.
+    compactor: Option<Compactor>,
 }
 
 /// What became of rows.
@@ -32,7 +37,14 @@ pub(crate) struct Appended {
 
 impl Store {
     pub fn new(dir: RunDir) -> Self {
-        Store { dir, current: 0, open: BTreeMap::new(), prepared: BTreeSet::new() }
+        Store {
+            dir,
+            current: 0,
+            open: BTreeMap::new(),
+            prepared: BTreeSet::new(),
+            closed_before: 0,
+            compactor: Compactor::start().ok(),
+        }
     }
 
     pub fn dir(&self) -> &RunDir {
@@ -85,7 +97,7 @@ impl Store {
                 {
                     make_folder(&self.dir.episode_dir(n))?;
                 }
-                files.push(TopicWriter::create(&self.dir.topic_path(episode, &name), schema)?);
+                files.push(TopicWriter::create(&self.dir.stream_path(episode, &name), schema)?);
                 shape - 1
             }
         };
@@ -98,27 +110,41 @@ impl Store {
         self.open.values_mut().flatten().try_for_each(TopicWriter::sync)
     }
 
-    /// Ends the files of episodes that nothing more is expected of.
+    /// Ends the files of episodes that nothing more is expected of, and has them compacted.
     pub fn finish_before(&mut self, episode: u32) -> Result<(), RecordError> {
+        self.closed_before = self.closed_before.max(episode);
         self.finish(|of| of.is_some_and(|n| n < episode))
     }
 
-    /// Ends all files.
+    /// Ends all files, and waits until they are compacted.
     pub fn finish_all(&mut self) -> Result<(), RecordError> {
-        self.finish(|_| true)
+        self.closed_before = u32::MAX;
+        let ended = self.finish(|_| true);
+        self.compactor = None;
+        ended
     }
 
     fn finish(&mut self, of: impl Fn(Option<u32>) -> bool) -> Result<(), RecordError> {
         let done: Vec<_> = self.open.keys().filter(|(episode, _)| of(*episode)).cloned().collect();
-        // One file that fails must not keep the others from their end.
         let files = done.iter().filter_map(|key| self.open.remove(key)).flatten();
-        files.map(TopicWriter::finish).fold(Ok(()), Result::and)
+        // One file that fails must not keep the others from their end.
+        let ends = files.map(|file| {
+            let stream = file.path().to_owned();
+            file.finish()?;
+            if let Some(compactor) = &self.compactor {
+                compactor.take(stream);
+            }
+            Ok(())
+        });
+        ends.fold(Ok(()), Result::and)
     }
 
     /// The next episode may begin for a node before this one hears of it, and
     /// rows of the last one may still be on their way.
     fn is_under_way(&self, episode: u32) -> bool {
-        episode <= self.current.saturating_add(1) && episode.saturating_add(1) >= self.current
+        episode <= self.current.saturating_add(1)
+            && episode.saturating_add(1) >= self.current
+            && episode >= self.closed_before
     }
 }
 
@@ -217,22 +243,36 @@ mod tests {
     }
 
     #[test]
-    fn ended_files_have_their_end_marker() {
+    fn ended_streams_become_tables() {
         let (_tmp, mut store) = store();
+        store.append(&cancels(-1, &["out"])).unwrap();
         store.append(&cancels(0, &["a"])).unwrap();
         store.append(&cancels(1, &["b"])).unwrap();
         store.sync().unwrap();
         store.finish_before(1).unwrap();
-        let ended = |n| {
-            let file = fs::File::open(store.dir().topic_path(Some(n), "cancel")).unwrap();
-            let mut reader = arrow::ipc::reader::StreamReader::try_new(file, None).unwrap();
-            while reader.next().is_some() {}
-            reader.is_finished()
-                && fs::read(store.dir().topic_path(Some(n), "cancel")).unwrap().ends_with(&[0; 4])
-        };
-        assert!(ended(0));
+        let late = store.append(&cancels(0, &["late"])).unwrap();
+        assert!(late.oddity.is_some() && late.episode.is_none(), "a table takes no more rows");
         store.finish_all().unwrap();
-        let bytes = fs::read(store.dir().topic_path(Some(1), "cancel")).unwrap();
-        assert!(bytes.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]));
+        let dir = store.dir();
+        for (episode, expected) in
+            [(None, &["out", "late"][..]), (Some(0), &["a"]), (Some(1), &["b"])]
+        {
+            let path = dir.topic_path(episode, "cancel");
+            assert!(path.extension().is_some_and(|kind| kind == "parquet"), "{path:?}");
+            assert_eq!(ids(dir, episode, "cancel"), expected);
+            assert!(!dir.stream_path(episode, "cancel").exists());
+        }
+    }
+
+    #[test]
+    fn a_stream_that_cannot_be_compacted_stays_and_ends_nothing() {
+        let (_tmp, mut store) = store();
+        store.append(&cancels(0, &["a"])).unwrap();
+        let stream = store.dir().stream_path(Some(0), "cancel");
+        // A file can't take a folder's place.
+        fs::create_dir(stream.with_extension("parquet")).unwrap();
+        store.finish_all().unwrap();
+        assert_eq!(ids(store.dir(), Some(0), "cancel"), ["a"]);
+        assert!(fs::read(&stream).unwrap().ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]));
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use ruaflow_record::{RunResult, read_rows};
-use ruaflow_schemas::{Bytes, Camera, Cancel, Cell, encode};
+use ruaflow_schemas::{Bytes, Camera, Cancel, Cell, CellResult, Picture, State, encode};
 
 use super::*;
 use crate::batch::tests::incoming;
@@ -17,14 +17,18 @@ struct Bench {
 
 impl Bench {
     /// A recorder of the nodes `planner` and `libero`, with its run open.
-    fn new(mode: Mode) -> Self {
-        let mut bench = Self::unopened(mode);
+    fn new(pictures: Mode) -> Self {
+        Self::keeping(Keep { pictures, ..Keep::default() })
+    }
+
+    fn keeping(keep: Keep) -> Self {
+        let mut bench = Self::unopened(keep);
         bench.run_event();
         assert!(bench.kinds().contains(&event::READY));
         bench
     }
 
-    fn unopened(mode: Mode) -> Self {
+    fn unopened(keep: Keep) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
         let nodes = BTreeSet::from(["planner".to_owned(), "libero".to_owned()]);
@@ -33,7 +37,7 @@ impl Bench {
             "planner",
             nodes,
             BTreeSet::from(["libero".to_owned()]),
-            mode,
+            keep,
         );
         Bench { _tmp: tmp, dir, recorder, now: Instant::now(), sent: BTreeMap::new() }
     }
@@ -196,7 +200,7 @@ fn a_lost_batch_is_asked_for_and_the_file_stays_in_order() {
 
 #[test]
 fn batches_from_before_the_run_is_known_are_asked_for() {
-    let mut bench = Bench::unopened(Mode::Off);
+    let mut bench = Bench::unopened(Keep::default());
     bench.resend("libero", 0, -1, Cancel::default());
     assert!(bench.out().is_empty());
     bench.run_event();
@@ -339,6 +343,40 @@ fn an_unknown_topic_is_recorded_under_its_own_schema() {
 }
 
 #[test]
+fn the_level_light_keeps_no_state_and_all_that_is_judged_by() {
+    let mut bench = Bench::keeping(Keep { level: Level::Light, pictures: Mode::Off });
+    bench.begin(0);
+    bench.send("libero", 0, State::default());
+    bench.send("libero", 0, observation(3));
+    bench.end(0);
+    bench.flushed(0, 2);
+    let recorded = bench.recorded().unwrap();
+    assert_eq!(
+        (recorded["complete"].clone(), recorded["control_step"].clone()),
+        (true.into(), 3.into())
+    );
+    assert_eq!(steps(&bench.dir, 0), [3]);
+    assert!(!bench.dir.topic_path(Some(0), "state").exists());
+}
+
+#[test]
+fn a_picture_that_the_agent_saw_is_on_disk_once() {
+    let mut bench = Bench::new(Mode::Off);
+    bench.begin(0);
+    let seen =
+        Picture { name: "wrist".into(), png: Bytes(b"a png".to_vec()), ..Picture::default() };
+    let result = CellResult { index: 1, images: vec![seen], ..CellResult::default() };
+    bench.send("libero", 0, result);
+    bench.out();
+    let path = bench.dir.topic_path(Some(0), "cell_result");
+    let rows = read_rows::<CellResult>(&path).unwrap();
+    assert_eq!(rows[0].images[0].name, "wrist");
+    assert!(rows[0].images[0].png.0.is_empty());
+    let file = bench.dir.cells_dir(0).join("001.1-wrist.png");
+    assert_eq!(fs::read(file).unwrap(), b"a png");
+}
+
+#[test]
 fn a_folder_that_vanishes_ends_the_recording_with_one_error() {
     let mut bench = Bench::new(Mode::Off);
     bench.begin(0);
@@ -352,7 +390,7 @@ fn a_folder_that_vanishes_ends_the_recording_with_one_error() {
 
 #[test]
 fn only_the_planner_opens_and_ends_a_run() {
-    let mut bench = Bench::unopened(Mode::Off);
+    let mut bench = Bench::unopened(Keep::default());
     let dir = bench.dir.root().to_owned();
     bench.event("libero", event::RUN, json!({ "run": "r", "dir": dir }));
     assert!(bench.kinds().is_empty());

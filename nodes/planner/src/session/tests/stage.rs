@@ -42,6 +42,7 @@ pub(super) fn asked(script: &str, episodes: u32) -> Asked {
         max_steps: 300,
         cell_timeout: Duration::from_secs(60),
         pictures: "off".into(),
+        record: ruaflow_record::Level::default(),
         rules: Arc::new(Rules {
             budgets: Budgets { time: Some(Duration::from_secs(100)), ..Budgets::default() },
             ..Rules::default()
