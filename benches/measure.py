@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENE = ["--suite", "libero_spatial", "--task", "0", "--seed", "0"]
@@ -138,8 +138,7 @@ def nodes_pss():
 
 
 def table(run, topic):
-    with pa.OSFile(str(run["out"] / f"episodes/000/{topic}.arrows")) as file:
-        return pa.ipc.open_stream(file).read_all()
+    return pq.read_table(run["out"] / f"episodes/000/{topic}.parquet")
 
 
 def seconds(run):

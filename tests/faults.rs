@@ -6,7 +6,8 @@ use std::process::Command;
 
 use end_to_end::policies::{FOR_EVER, THREE_CELLS};
 use end_to_end::{Finished, Place, root, skipped};
-use ruaflow_record::{RunResult, Status};
+use ruaflow_record::{RunDir, RunResult, Status, TopicWriter, stamped_batch};
+use ruaflow_schemas::Observation;
 
 /// A LIBERO run that must be refused before anything starts.
 fn refused<const N: usize>(args: [&str; N], code: i32, words: &[&str]) -> Finished {
@@ -101,33 +102,95 @@ fn no_egl() {
     assert_eq!(place.records().result().status, Status::Failed);
 }
 
-/// Runs in a mount namespace of its own, with a small disk at `disk`; `before` is
-/// a piece of shell. What the run left there is copied to `copy`.
-fn on_a_small_disk(place: &Place, before: &str) -> Option<Finished> {
+/// Runs a piece of shell in a mount namespace of its own, with a small disk at `disk`
+/// and a program with its arguments as `"$@"`.
+fn on_a_small_disk(place: &Place, script: &str, rua: &[&str]) -> Option<Finished> {
     let allowed = Command::new("unshare").args(["-rm", "true"]).status();
     if !allowed.is_ok_and(|status| status.success()) {
         skipped("a full disk: this user may not make a mount namespace");
         return None;
     }
-    place.write("policy.py", FOR_EVER);
     std::fs::create_dir(place.path("disk")).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=3m tmpfs disk || exit 99; {before}
-        \"$@\"; status=$?; cp -r disk/run copy; exit $status"
-    );
+    let script = format!("mount -t tmpfs -o size=3m tmpfs disk || exit 99; {script}");
     let mut command = place.command("unshare");
     command
         .args(["-rm", "sh", "-c", &script, "sh"])
         .arg(root().join("bin/rua"))
+        .args(rua)
         .env("RUAFLOW_ROOT", root());
-    command.args(["play", "--robot", "template", "--policy", "policy.py", "--out", "disk/run"]);
     Some(place.run(command))
+}
+
+/// Plays for ever on a small disk; what the run left there is copied to `copy`.
+fn play_on_a_small_disk(place: &Place, before: &str) -> Option<Finished> {
+    place.write("policy.py", FOR_EVER);
+    let script = format!("{before} \"$@\"; status=$?; cp -r disk/run copy; exit $status");
+    let play = ["play", "--robot", "template", "--policy", "policy.py", "--out", "disk/run"];
+    on_a_small_disk(place, &script, &play)
+}
+
+/// A run that died before its rows were compacted, in `died`.
+fn died(place: &Place) {
+    let (dir, _lock) = RunDir::create(&place.path("died"), "r").unwrap();
+    let schema = RunResult::SCHEMA.to_owned();
+    dir.write_result(&RunResult { schema, ..RunResult::default() }).unwrap();
+    std::fs::create_dir(dir.episode_dir(0)).unwrap();
+    let rows = |first: u64| {
+        let row = |n| Observation { control_step: n, ..Observation::default() };
+        stamped_batch(0, first, 0, &(first..first + 100).map(row).collect::<Vec<_>>())
+    };
+    let stream = dir.stream_path(Some(0), "observation");
+    let mut writer = TopicWriter::create(&stream, rows(0).schema()).unwrap();
+    (0..10).for_each(|n| writer.append(&rows(100 * n)).unwrap());
+}
+
+fn assert_all_rows(path: &std::path::Path) {
+    let records = end_to_end::Records::open(path);
+    assert_eq!(records.rows::<Observation>(0).len(), 1000);
+    records.assert_readable();
+}
+
+#[test]
+fn a_disk_that_is_full_while_a_run_is_compacted() {
+    let place = Place::default();
+    died(&place);
+    let script = "cp -r died disk/run; cat /dev/zero >disk/filler 2>/dev/null;
+        \"$@\"; status=$?; cp -r disk/run copy; rm disk/filler; \"$@\" || exit 98
+        cp -r disk/run later; exit $status";
+    let Some(ended) = on_a_small_disk(&place, script, &["repair", "disk/run"]) else { return };
+    ended.assert_code(1).assert_error(&["disk is full", "left as it is"]);
+    assert_eq!(
+        RunDir::open(&place.path("copy")).unwrap().result().unwrap().status,
+        Status::Failed,
+        "the result took the room that is kept for it"
+    );
+    assert!(place.path("copy/episodes/000/observation.arrows").exists());
+    assert_all_rows(&place.path("copy"));
+    assert!(place.path("later/episodes/000/observation.parquet").exists());
+    assert!(!place.path("later/episodes/000/observation.arrows").exists());
+    assert_all_rows(&place.path("later"));
+}
+
+#[test]
+fn a_folder_that_can_only_be_read() {
+    let script = "cp -r died disk/run; mount -o remount,ro disk; \"$@\"";
+    for (rua, words) in [
+        (&["repair", "disk/run"][..], "Read-only"),
+        (&["prune", "disk", "--to-light", "--yes"], "could not be pruned"),
+    ] {
+        let place = Place::default();
+        died(&place);
+        let Some(ended) = on_a_small_disk(&place, script, rua) else { return };
+        ended.assert_code(1);
+        assert!(ended.err.contains(words), "{ended}");
+    }
 }
 
 #[test]
 fn a_disk_that_is_full_before_the_run() {
     let place = Place::default();
-    let Some(ended) = on_a_small_disk(&place, "cat /dev/zero >disk/filler 2>/dev/null;") else {
+    let Some(ended) = play_on_a_small_disk(&place, "cat /dev/zero >disk/filler 2>/dev/null;")
+    else {
         return;
     };
     ended.assert_code(1);
@@ -142,7 +205,7 @@ fn a_disk_that_becomes_full() {
     let place = Place::default();
     let fill = "(while [ ! -e disk/run/episodes/000/observation.arrows ]; do sleep 0.1; done
         sleep 1; cat /dev/zero >disk/filler 2>/dev/null) &";
-    let Some(ended) = on_a_small_disk(&place, fill) else { return };
+    let Some(ended) = play_on_a_small_disk(&place, fill) else { return };
     ended.assert_code(1).assert_error(&["disk", "full"]);
     place.assert_nothing_left();
     let text = std::fs::read_to_string(place.path("copy/result.json")).unwrap();

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use eyre::Result;
-use ruaflow_record::{RepairedFile, RunDir, Status};
+use eyre::{Result, bail};
+use ruaflow_record::{RepairReport, RepairedFile, RunDir, Status};
 
 use crate::args::Repair;
 use crate::print;
@@ -14,6 +14,9 @@ pub fn run(args: &Repair) -> Result<ExitCode> {
     for file in &report.files {
         print::line(file_line(file));
     }
+    if report.compacted > 0 {
+        print::line(format_args!("compacted {} topics", report.compacted));
+    }
     let result = RunDir::open(&args.run)?.result()?;
     let status = match result.status {
         Status::Completed => "completed",
@@ -21,12 +24,16 @@ pub fn run(args: &Repair) -> Result<ExitCode> {
         Status::Interrupted => "interrupted",
         Status::Running => "running",
     };
-    print::line(match (report.finished_result, report.files.is_empty()) {
+    print::line(match (report.finished_result, report == RepairReport::default()) {
         (true, _) => format!("finished result.json: {status}"),
         (false, false) => format!("result.json was finished already: {status}"),
         (false, true) => format!("nothing to repair: {status}"),
     });
-    Ok(ExitCode::SUCCESS)
+    match &report.left[..] {
+        [] => Ok(ExitCode::SUCCESS),
+        [one] => bail!("left as it is: {one}"),
+        [first, more @ ..] => bail!("left as they are: {first}, and {} more", more.len()),
+    }
 }
 
 fn file_line(file: &RepairedFile) -> String {

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "kit/python"), str(ROOT / "nodes/libero-python")]
@@ -124,8 +124,7 @@ def position(scene: Scene, name: str) -> list[float]:
 
 
 def rows(out: Path, topic: str) -> list[dict]:
-    with pa.OSFile(str(out / f"episodes/000/{topic}.arrows")) as file:
-        return pa.ipc.open_stream(file).read_all().to_pylist()
+    return pq.read_table(out / f"episodes/000/{topic}.parquet").to_pylist()
 
 
 def call(row: dict) -> dict:

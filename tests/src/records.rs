@@ -34,7 +34,7 @@ impl Records {
 
     /// Reads every topic file to its end; returns how many there are.
     pub fn assert_readable(&self) -> usize {
-        let files = arrow_files(self.dir.root());
+        let files = topic_files(self.dir.root());
         for path in &files {
             let mut reader = TopicReader::open(path).unwrap();
             while reader.next_batch().unwrap_or_else(|error| panic!("{error}")).is_some() {}
@@ -43,13 +43,13 @@ impl Records {
     }
 }
 
-fn arrow_files(folder: &Path) -> Vec<PathBuf> {
+fn topic_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(arrow_files(&path));
-        } else if path.extension().is_some_and(|e| e == "arrows") {
+            files.extend(topic_files(&path));
+        } else if path.extension().is_some_and(|kind| kind == "arrows" || kind == "parquet") {
             files.push(path);
         }
     }

@@ -52,6 +52,7 @@ impl Manner {
 /// Runs what was asked for.
 pub fn play(request: &Request, manner: Manner) -> Result<Verdict> {
     let mut view = View::new(manner);
+    view.note(&request.space);
     let ending = session::run(request, &mut view, manner == Manner::Interactive);
     view.close();
     Verdict::reach(request, &ending?)

@@ -11,7 +11,7 @@ use perception::Choice;
 use planner::{Asked, AskedError};
 use ruaflow_kit::{Settings, nearest};
 use ruaflow_prompt::Arm;
-use ruaflow_record::StateAddress;
+use ruaflow_record::{Recording, RecordingAddress, StateAddress};
 
 use crate::args::{Agent, Play, Scene, Stage};
 use crate::clone::Clone;
@@ -19,7 +19,8 @@ use crate::dataflow::Dataflow;
 use crate::failure::usage;
 use crate::recorded::not_a_run;
 use crate::settings_file::SettingsFile;
-use crate::suites;
+use crate::space::Episodes;
+use crate::{space, suites};
 
 /// Less free room than this is as good as none.
 const LEAST_ROOM: u64 = 1 << 20;
@@ -35,12 +36,28 @@ pub struct Request {
     pub run: String,
     /// Folder of the run.
     pub dir: PathBuf,
+    /// What it will take on disk, in words.
+    pub space: String,
 }
 
 impl Request {
     pub fn check(args: &Play) -> Result<Self> {
+        let mut given: BTreeMap<String, String> = recorded_scene(args)?.collect();
+        given.extend(recording(args)?);
+        given.extend(scene_settings(&args.stage.scene));
+        given.extend(play_settings(args)?);
+        given.extend(stage_settings(&args.stage)?);
+        given.extend(agent_settings(&args.agent));
+        given.extend(args.model.settings());
+        given.extend(vla_settings(args.stage.vla.as_deref())?);
+        given.extend(perception_settings(args.stage.perception.as_deref())?);
+        Self::with(&args.stage.robot, given)
+    }
+
+    /// A run of a robot's dataflow with settings over the dataflow's own.
+    pub fn with(robot: &str, given: BTreeMap<String, String>) -> Result<Self> {
         let clone = Clone::find()?;
-        let flow = clone.dataflow(&args.stage.robot)?;
+        let flow = clone.dataflow(robot)?;
         flow.check_programs()?;
         let dora = clone.dora()?;
 
@@ -48,26 +65,26 @@ impl Request {
         let mut settings: BTreeMap<String, String> =
             Settings::NAMES.iter().map(|name| ((*name).to_owned(), NOT_SET.to_owned())).collect();
         settings.extend(flow.settings().clone());
-        settings.extend(recorded_scene(args)?);
-        settings.extend(scene_settings(&args.stage.scene));
-        settings.extend(play_settings(args)?);
-        settings.extend(stage_settings(&args.stage)?);
-        settings.extend(agent_settings(&args.agent));
-        settings.extend(args.model.settings());
+        settings.extend(given);
         let folder = std::env::current_dir()?;
         settings.insert("RUA_FOLDER".to_owned(), folder.display().to_string());
-        settings.extend(vla_settings(args.stage.vla.as_deref())?);
-        settings.extend(perception_settings(args.stage.perception.as_deref())?);
         check_policy_file(&flow, text(&settings, "POLICY"))?;
         let asked = ask(&settings, &flow)?;
         check_scene(&asked)?;
 
         let dir = std::path::absolute(&asked.out)?;
         make_folder(&dir)?;
+        let episodes = Episodes {
+            count: asked.scenes.count().into(),
+            level: asked.record,
+            max_steps: asked.max_steps.into(),
+        };
+        let space = space::check(&dir, &[episodes])?;
         settings.insert("RUN_ID".to_owned(), asked.run.clone());
         settings.insert("OUT".to_owned(), dir.display().to_string());
         let settings = SettingsFile::write(&settings)?;
-        Ok(Request { dora, dataflow: flow.path().to_owned(), settings, run: asked.run, dir })
+        let dataflow = flow.path().to_owned();
+        Ok(Request { dora, dataflow, settings, run: asked.run, dir, space })
     }
 }
 
@@ -106,6 +123,25 @@ fn recorded_scene(args: &Play) -> Result<impl Iterator<Item = (String, String)>>
     Ok(given(values))
 }
 
+/// The recording that the robot `replay` plays, and the scene it is of.
+fn recording(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
+    let mut values = [("RECORDING", None), ("SUITE", None), ("TASK", None), ("SEED", None)];
+    if let Some(named) = &args.recording {
+        if args.stage.robot != "replay" {
+            return Err(usage("--recording is for --robot replay"));
+        }
+        let (dir, episodes) = named.open(Path::new("")).map_err(not_a_run)?;
+        let first = episodes.first().copied().unwrap_or_default();
+        let card = Recording::read(&dir, first)?.card;
+        let address = RecordingAddress { run: dir.root().to_owned(), ..named.clone() };
+        let texts = [address.to_string(), card.suite, card.task.to_string(), card.seed.to_string()];
+        for ((_, value), text) in values.iter_mut().zip(texts) {
+            *value = Some(text);
+        }
+    }
+    Ok(given(values).chain(given([("SPEED", args.speed.map(|pace| pace.to_string()))])))
+}
+
 fn play_settings(args: &Play) -> Result<impl Iterator<Item = (String, String)>> {
     // Whom the dataflow would have chosen no longer counts.
     let (planner, policy) = match (args.planner.clone(), absolute(&args.policy)?) {
@@ -134,6 +170,7 @@ fn stage_settings(stage: &Stage) -> Result<impl Iterator<Item = (String, String)
         ("MAX_STEPS", words(&stage.max_steps)),
         ("CELL_TIMEOUT_S", words(&stage.cell_timeout)),
         ("PICTURES", stage.pictures.map(|p| p.word().to_owned())),
+        ("RECORD", stage.record.map(|level| level.word().to_owned())),
         ("EGL_DEVICE", stage.egl_device.clone()),
     ]))
 }

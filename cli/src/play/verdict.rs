@@ -28,8 +28,11 @@ impl Verdict {
             return Err(did_not_start(request, ending));
         };
         let failure = failure(ending);
-        if dir.finish_as_failed(&failure.node, &failure.message)? || ending.killed.is_some() {
-            ruaflow_record::repair(dir.root())?;
+        let died = dir.finish_as_failed(&failure.node, &failure.message)?;
+        match ruaflow_record::repair(dir.root()) {
+            Err(error) if died || ending.killed.is_some() => return Err(error.into()),
+            // Of a run in good order nothing is left but to compact what has no table yet.
+            _ => {}
         }
         Ok(Verdict { result: dir.result()?, dir: request.dir.display().to_string() })
     }
@@ -78,7 +81,7 @@ impl Verdict {
     }
 
     /// Whether every episode ran to its end.
-    fn completed(&self) -> bool {
+    pub fn completed(&self) -> bool {
         self.result.status == Status::Completed && self.result.reason != Some(Reason::Stopped)
     }
 
