@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eyre::Result;
+use replay::Pace;
 use ruaflow_prompt::Arm;
-use ruaflow_record::StateAddress;
+use ruaflow_record::{Level, RecordingAddress, StateAddress};
 use ruaflow_robots::{Feedback, Images, Primitives};
 
 use crate::mcp::Door;
 use crate::model_flags::ModelFlags;
+use crate::size::Bytes;
 use crate::{
-    api, cell, check_robot, demo, eval, lint, mcp, models, play, prompt, render, repair, stop,
-    suites, transcript,
+    again, api, cell, check_robot, demo, eval, export, lint, mcp, models, play, prompt, prune, render,
+    repair, stop, suites, transcript,
 };
 
 #[derive(Parser)]
@@ -51,8 +54,12 @@ enum Command {
     Models(Models),
     /// End a run in good order, or hold its robot at once
     Stop(Stop),
+    /// Make the actions of recorded runs again and compare, or their cells
+    Replay(again::Replay),
     /// Finish the result of a run that died
     Repair(Repair),
+    /// Remove runs, or make them lighter, by rule
+    Prune(Prune),
     /// Run cells without a robot, and see what an agent would see
     Cell(Cell),
     /// Find what is wrong with a policy, without running it
@@ -69,11 +76,16 @@ enum Command {
     Compare(eval::args::Compare),
     /// Make a page with tables, plots and pictures
     Report(eval::args::Report),
+    /// Hand episodes on: a LeRobot dataset, a Rerun recording, a video
+    Export(export::args::Export),
     /// Check that a node is a robot
     CheckRobot(CheckRobot),
     /// The node that `check-robot` puts beside the robot
     #[command(hide = true)]
     RobotChecker,
+    /// The node that `replay --arm-robot` puts beside the robot
+    #[command(hide = true)]
+    RobotMover,
 }
 
 impl Rua {
@@ -89,7 +101,9 @@ impl Rua {
             Command::Suites(args) => suites::run(&args),
             Command::Models(args) => models::run(&args),
             Command::Stop(args) => stop::run(&args),
+            Command::Replay(args) => again::run(&args),
             Command::Repair(args) => repair::run(&args),
+            Command::Prune(args) => prune::run(&args),
             Command::Cell(args) => cell::run(&args),
             Command::Lint(args) => lint::run(&args),
             Command::Eval(args) => eval::eval(&args),
@@ -98,8 +112,10 @@ impl Rua {
             Command::Summarize(args) => eval::summarize(&args),
             Command::Compare(args) => eval::compare(&args),
             Command::Report(args) => eval::report(&args),
+            Command::Export(args) => export::run(&args),
             Command::CheckRobot(args) => check_robot::run(&args),
             Command::RobotChecker => Ok(check_robot::node()),
+            Command::RobotMover => Ok(again::mover()),
         }
     }
 }
@@ -124,6 +140,12 @@ pub struct Play {
     /// Recorded state to begin in, such as `runs/…:120`; its scene is played unless another is given
     #[arg(long, value_name = "RUN[:EPISODE]:STEP")]
     pub from: Option<StateAddress>,
+    /// Recorded run that the robot `replay` plays; an episode of it with RUN:EPISODE
+    #[arg(long, value_name = "RUN[:EPISODE]", conflicts_with = "from")]
+    pub recording: Option<RecordingAddress>,
+    /// How fast: 1 is as it was, 2 twice as fast, step a control step for each action
+    #[arg(long, value_name = "TIMES", requires = "recording")]
+    pub speed: Option<Pace>,
     /// Episodes to run; the seed counts up
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub episodes: Option<u32>,
@@ -202,6 +224,9 @@ pub struct Stage {
     /// Pictures to record: none, the ends of an episode, or after each call that moved, too
     #[arg(long, value_name = "WHEN")]
     pub pictures: Option<Pictures>,
+    /// How much to record: full, standard, or light without states and pictures
+    #[arg(long, value_name = "LEVEL")]
+    pub record: Option<Level>,
 }
 
 /// How an agent acts, what it is told and what it may use up.
@@ -322,6 +347,9 @@ pub struct Render {
     /// Control steps shown a second [default: as many as were made a second]
     #[arg(long, value_name = "N")]
     pub fps: Option<f64>,
+    /// Write the running cell and call into the video
+    #[arg(long)]
+    pub captions: bool,
     /// `full` is what a policy sees; `preview` is some three times faster
     #[arg(long, value_name = "WHICH", default_value = "full")]
     pub quality: Quality,
@@ -472,6 +500,38 @@ pub struct Repair {
     /// Folder of the run
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
+}
+
+/// Rules hold together: a run goes when all of them let it.
+#[derive(Args, Default)]
+pub struct Prune {
+    /// Folders to look for runs in [default: the clone's runs/]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Runs that ended longer ago than this, such as 30d or 12h
+    #[arg(long, value_name = "AGE", value_parser = prune::age)]
+    pub older_than: Option<Duration>,
+    /// All but the last N
+    #[arg(long, value_name = "N")]
+    pub keep_last: Option<usize>,
+    /// Only those that were solved, or those that were not
+    #[arg(long, value_name = "WHICH")]
+    pub only: Option<Judged>,
+    /// The oldest, until all that is found takes no more than this, such as 10GB
+    #[arg(long, value_name = "SIZE")]
+    pub max_size: Option<Bytes>,
+    /// Do not remove them: take away what the level light does without
+    #[arg(long)]
+    pub to_light: bool,
+    /// Do it; without this it is only shown
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Judged {
+    Solved,
+    Failed,
 }
 
 #[derive(Args)]

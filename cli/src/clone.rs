@@ -46,6 +46,11 @@ impl Clone {
         self.root.join("models/perception")
     }
 
+    /// What writes recordings for the Rerun viewer.
+    pub fn rerun_script(&self) -> PathBuf {
+        self.root.join("export/rerun/to_rrd.py")
+    }
+
     /// What starts a node that is not built, in the node's folder.
     pub fn node_script(&self, name: &str) -> PathBuf {
         self.root.join("nodes").join(name).join(name)
@@ -91,7 +96,7 @@ impl Clone {
             let path = entry?.path();
             if path.extension().is_some_and(|e| e == "yml")
                 && let Some(name) = path.file_stem().and_then(|s| s.to_str())
-                && Dataflow::read(&path)?.setting("ROBOT").is_some()
+                && Dataflow::read(&path)?.settings().contains_key("ROBOT")
             {
                 robots.push(name.to_owned());
             }

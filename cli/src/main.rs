@@ -1,5 +1,6 @@
 //! `rua`, the command people type.
 
+mod again;
 mod api;
 mod args;
 mod cell;
@@ -8,6 +9,7 @@ mod clone;
 mod dataflow;
 mod demo;
 mod eval;
+mod export;
 mod failure;
 mod flow;
 mod lint;
@@ -19,11 +21,15 @@ mod play;
 mod print;
 mod processes;
 mod prompt;
+mod prune;
 mod recorded;
 mod render;
 mod repair;
 mod settings_file;
+mod size;
+mod space;
 mod stop;
+mod studio;
 mod suites;
 mod transcript;
 

@@ -4,7 +4,7 @@
 //! planner, the controller and the recorder. The checker is this program again;
 //! what it finds comes back through a file.
 
-mod bench;
+pub mod bench;
 mod card;
 mod checker;
 mod motion;
@@ -47,7 +47,7 @@ pub fn run(args: &CheckRobot) -> Result<ExitCode> {
     let dora = clone.dora()?;
     let folder = tempfile::tempdir().wrap_err("no place for the dataflow")?;
     let dataflow = folder.path().join("check-robot.yml");
-    std::fs::write(&dataflow, flow_text(&robot, &std::env::current_exe()?))?;
+    std::fs::write(&dataflow, flow_text(&robot, &std::env::current_exe()?, "robot-checker"))?;
 
     let report = folder.path().join("report.jsonl");
     let mut settings: BTreeMap<String, String> = scene_settings(&args.scene).collect();
@@ -91,7 +91,7 @@ pub fn node() -> ExitCode {
 }
 
 /// A path, or the name of a program in `bin/` or of a node's folder with a script.
-fn find_node(clone: &Clone, name: &str) -> Result<PathBuf> {
+pub fn find_node(clone: &Clone, name: &str) -> Result<PathBuf> {
     if Path::new(name).is_file() && (name.contains('/') || name.ends_with(".py")) {
         return Ok(std::path::absolute(name)?);
     }
@@ -124,7 +124,8 @@ fn default_scene(clone: &Clone, robot: &str, settings: &mut BTreeMap<String, Str
     }
 }
 
-fn flow_text(robot: &Path, rua: &Path) -> String {
+/// A robot beside a command of this program that stands for all other nodes.
+pub fn flow_text(robot: &Path, rua: &Path, command: &str) -> String {
     format!(
         "\
 nodes:
@@ -141,7 +142,7 @@ nodes:
 
   - id: {CHECKER_NODE}
     path: {rua}
-    args: robot-checker
+    args: {command}
     inputs:
       card: {{ source: {ROBOT_NODE}/card, queue_policy: backpressure }}
       observation: {{ source: {ROBOT_NODE}/observation, queue_policy: backpressure }}
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn paths_are_quoted_for_yaml() {
-        let text = flow_text(Path::new("/a b/it's"), Path::new("/rua"));
+        let text = flow_text(Path::new("/a b/it's"), Path::new("/rua"), "robot-checker");
         assert!(text.contains("path: '/a b/it''s'"), "{text}");
     }
 }
