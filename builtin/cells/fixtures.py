@@ -89,7 +89,33 @@ def upright(height):
     level_hand(robo.OPEN)
 
 
-def open_drawer(words, level, tilt=1.05, pull=0.22, press=0.015):
+def lean_on(thing, front, bar, tilt, out):
+    """Brings the closed hand before a handle, leaning on the front; where the hand points."""
+    pitch, yaw, reach = tilted(front, tilt)
+    before = bar + out * np.array([*front.way, 0.0])
+    rise(thing.top + 0.08, robo.CLOSE)
+    go([before[0], before[1], thing.top + 0.08], robo.CLOSE, yaw)
+    turn_wrist(yaw, robo.CLOSE)
+    return pitch, yaw, reach
+
+
+def came_out(words, level, travelled):
+    """How far a drawer is out now; by the hand's way where its handle is not seen."""
+    if robo.done:
+        return travelled
+    clear_view()
+    thing, front = front_of(words)
+    seen = thing is not None and level in front.handles
+    return front.open_by(level) if seen else travelled
+
+
+# Radians that the hand leans by, one try after the other. Pushed in, a handle is level with
+# those above it, which a steeper hand passes; far down a flat one does not come.
+PULLING = (1.05, 0.75, 1.3)
+PUSHING = (0.7, 1.05, 0.5)
+
+
+def open_drawer(words, level, attempt=0, pull=0.22, press=0.015):
     """Hooks closed fingers over a drawer's handle, between bar and front, and pulls."""
     thing, front = front_of(words)
     if thing is None:
@@ -98,20 +124,18 @@ def open_drawer(words, level, tilt=1.05, pull=0.22, press=0.015):
         told(found=True, handle=False, seen=sorted(front.handles))
         return
     bar, before = front.handles[level], front.open_by(level)
-    way = np.array([*front.way, 0.0])
-    pitch, yaw, reach = tilted(front, tilt)
-    up = np.array([0.0, 0.0, 1.0])
+    way, up = np.array([*front.way, 0.0]), np.array([0.0, 0.0, 1.0])
+    pitch, yaw, reach = lean_on(thing, front, bar, PULLING[attempt % 3], 0.14)
     hook = bar - 0.013 * way + 0.012 * up
-    rise(thing.top + 0.08, robo.CLOSE)
-    out = bar + 0.14 * way
-    go([out[0], out[1], thing.top + 0.08], robo.CLOSE, yaw)
-    turn_wrist(yaw, robo.CLOSE)
     go(hook - 0.10 * reach, robo.CLOSE, yaw, pitch=pitch, clip=0.03, tol=0.012, steps=100)
     near = go(hook - 0.02 * reach, robo.CLOSE, yaw, pitch=pitch, clip=0.02, tol=0.006, steps=60)
-    at = go(hook, robo.CLOSE, yaw, pitch=pitch, clip=0.015, tol=0.005, steps=30)
-    here = np.array(robo.state().eef_pos)
-    go(here + pull * way - press * up, robo.CLOSE, pitch=pitch, clip=0.02, tol=0.012, steps=70)
-    moved = float((np.array(robo.state().eef_pos) - here) @ way)
+    at, moved = near, 0.0
+    if near.final_dist_m < 0.03 and not robo.done:
+        at = go(hook, robo.CLOSE, yaw, pitch=pitch, clip=0.015, tol=0.005, steps=30)
+        here = np.array(robo.state().eef_pos)
+        goal = here + pull * way - press * up
+        go(goal, robo.CLOSE, pitch=pitch, clip=0.02, tol=0.012, steps=70)
+        moved = float((np.array(robo.state().eef_pos) - here) @ way)
     if not robo.done:
         here = np.array(robo.state().eef_pos)
         go(here - 0.06 * reach, robo.CLOSE, pitch=pitch, clip=0.03, tol=0.02, steps=30)
@@ -122,14 +146,15 @@ def open_drawer(words, level, tilt=1.05, pull=0.22, press=0.015):
         bar=bar,
         faces=front.way,
         was_open=before,
-        moved=moved,
+        is_open=came_out(words, level, before + moved),
+        hand_moved=moved,
         near_mm=1000 * near.final_dist_m,
         at_mm=1000 * at.final_dist_m,
         done=robo.done,
     )
 
 
-def close_drawer(words, level, tilt=1.05):
+def close_drawer(words, level, attempt=0):
     """Pushes a drawer in by its handle."""
     thing, front = front_of(words)
     if thing is None:
@@ -139,11 +164,8 @@ def close_drawer(words, level, tilt=1.05):
         return
     bar, before = front.handles[level], front.open_by(level)
     way = np.array([*front.way, 0.0])
-    pitch, yaw, reach = tilted(front, tilt)
-    rise(thing.top + 0.08, robo.CLOSE)
+    pitch, yaw, reach = lean_on(thing, front, bar, PUSHING[attempt % 3], 0.08)
     out = bar + 0.08 * way
-    go([out[0], out[1], thing.top + 0.08], robo.CLOSE, yaw)
-    turn_wrist(yaw, robo.CLOSE)
     go(out - 0.08 * reach, robo.CLOSE, yaw, pitch=pitch, clip=0.03, tol=0.015, steps=100)
     go(bar + 0.03 * way, robo.CLOSE, yaw, pitch=pitch, clip=0.03, tol=0.012, steps=60)
     here = np.array(robo.state().eef_pos)
@@ -153,7 +175,15 @@ def close_drawer(words, level, tilt=1.05):
         here = np.array(robo.state().eef_pos)
         go(here - 0.08 * reach, robo.CLOSE, pitch=pitch, clip=0.03, tol=0.02, steps=30)
     upright(thing.top + 0.12)
-    told(found=True, handle=True, bar=bar, was_open=before, moved=moved, done=robo.done)
+    told(
+        found=True,
+        handle=True,
+        bar=bar,
+        was_open=before,
+        is_open=came_out(words, level, before + 0.03 - moved),
+        hand_moved=moved,
+        done=robo.done,
+    )
 
 
 def turn_knob(words, way=1, by=1.3):

@@ -33,9 +33,23 @@ def grasps(thing):
         crowded(thing.around, way[:3], way[3])
         + crowded(thing.points, way[:3], way[3], near=0.037)
         + 12 * extra
+        + 1500 * max(0.0, way[2] + 0.02 - ceiling(way))
         for way, extra in ways
     ]
-    return [ways[k][0] for k in sorted(range(len(ways)), key=lambda k: cost[k])]
+    return apart([ways[k][0] for k in sorted(range(len(ways)), key=lambda k: cost[k])])
+
+
+def apart(ways):
+    """The same ways, the first few unlike each other: what failed once fails close by, too."""
+    chosen = []
+    for way in ways:
+        if len(chosen) < 4 and all(
+            np.linalg.norm(np.array(way[:2]) - np.array(other[:2])) > 0.03
+            or abs(way[3] - other[3]) > 0.5
+            for other in chosen
+        ):
+            chosen.append(way)
+    return chosen + [way for way in ways if way not in chosen]
 
 
 def rim_grasps(thing):
@@ -43,16 +57,24 @@ def rim_grasps(thing):
     centre, rim = thing.centre, thing.radius
     handle = thing.points[np.linalg.norm(thing.points[:, :2] - centre, axis=1) > 1.25 * rim]
     handles = np.arctan2(handle[:, 1] - centre[1], handle[:, 0] - centre[0])
-    depth = 0.004 if thing.kind == "plate" else min(0.018, 0.45 * thing.height)
-    reach = rim - (0.014 if thing.kind == "plate" else 0.004)
+    plate = thing.kind == "plate"
+    depth = 0.008 if plate else min(0.018, 0.45 * thing.height)
+    reach = rim - (0.014 if plate else 0.004)
+    lowest = thing.low + 0.008
     ways = []
     for k in range(16):
         angle = k * math.pi / 8
         yaw = yaw_of(angle)
-        x, y = centre + reach * np.array([math.cos(angle), math.sin(angle)])
+        way = np.array([math.cos(angle), math.sin(angle)])
+        x, y = centre + reach * way
+        # A tilted rim is not everywhere as high; where it is hidden it is a guess.
+        near = np.linalg.norm(thing.points[:, :2] - (centre + rim * way), axis=1) < 0.014
+        seen = near.sum() > 5
+        top = float(np.percentile(thing.points[near, 2], 97)) if seen else thing.top
         # Far turns are slow, and a handle is in the way.
         extra = abs(yaw) + (10 if (np.cos(handles - angle) > 0.8).sum() > 8 else 0)
-        ways.append(((x, y, thing.top - depth, yaw), extra))
+        extra += 0 if seen and top > thing.top - 0.02 else 3
+        ways.append(((x, y, max(top - depth, lowest), yaw), extra))
     return ways
 
 
@@ -90,7 +112,7 @@ def body_grasps(thing):
                 extra = abs(yaw) + tight + 60 * abs(shift) + 2 * abs(askew)
                 ways.append(((x, y, z, yaw_of(direction + askew)), extra))
     if thing.kind == "bottle" or thing.short < thing.long < min(1.15 * thing.short, FINGERS):
-        ways += [((*thing.centre, z, yaw), abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
+        ways += [((*thing.centre, z, yaw), 1 + abs(yaw)) for yaw in (0.0, 0.6, -0.6)]
     return ways
 
 
@@ -103,6 +125,15 @@ def from_under(thing, gripper):
         way = thing.centre - lid[:, :2].mean(axis=0)
         way = 0.10 * way / max(float(np.linalg.norm(way)), 1e-6)
         go([x + way[0], y + way[1], z + 0.003], gripper, clip=0.02, tol=0.02)
+
+
+def swung(thing):
+    """A wide bowl held by its rim as it is seen now: it swings down below the hand."""
+    x, y, z = robo.state().eef_pos
+    for one in find_all(thing.name)[0]:
+        if np.linalg.norm(one.centre - np.array([x, y])) < 1.8 * thing.radius and one.low < z:
+            return one
+    return thing
 
 
 held = None  # what the hand holds, and how
@@ -122,7 +153,7 @@ def pick(name, attempt=0):
     rise(over + 0.06, robo.OPEN)
     level_hand(robo.OPEN)
     turn_wrist(yaw, robo.OPEN)
-    go([x, y, max(z + 0.08, over + 0.04)], robo.OPEN)
+    go([x, y, max(z + 0.05, min(max(z + 0.08, over + 0.04), ceiling((x, y))))], robo.OPEN)
     turn_wrist(yaw, robo.OPEN)
     go([x, y, z + 0.05], robo.OPEN, clip=0.04, tol=0.006)
     down = go([x, y, z], robo.OPEN, clip=0.02, tol=0.004, steps=40)
@@ -138,6 +169,10 @@ def pick(name, attempt=0):
     if ok:
         offset = (np.array(thing.centre) - np.array(at[:2])) * (0.0 if hanging else 1.0)
         hangs = 2 * thing.radius if hanging else at[2] - thing.low
+        if thing.kind == "hollow" and thing.radius > 0.062 and not robo.done:
+            here, seen = np.array(robo.state().eef_pos), swung(thing)
+            if seen is not thing:
+                offset, hangs = seen.centre - here[:2], here[2] - seen.low
         held = dict(name=name, offset=offset, hangs=hangs, thing=thing)
     else:
         robo.release(max_steps=6)

@@ -21,9 +21,10 @@ def spot_of(place, relation, thing):
     """Where in the plane and how high the thing comes to rest."""
     if relation in SIDES:
         side = np.array(SIDES[relation])
-        gap = 0.075 if place.short > 0.16 else 0.005
         middle = place.centre if place.kind in ("plate", "hollow") else plateau(place)[0]
-        reach = place.short / 2 + (thing.long if thing.kind == "plate" else thing.short) / 2 + gap
+        half = (thing.long if thing.kind == "plate" else thing.short) / 2
+        # Beside furniture a hand has to fit between.
+        reach = place.short / 2 + (0.14 if place.short > 0.16 else half + 0.005)
         return middle + reach * side, ground(place.around)
     if place.kind in ("plate", "hollow") or (place.kind == "box" and relation == "in"):
         return np.array(place.centre), place.floor
@@ -55,10 +56,12 @@ def put(name, relation, share=0, gap=0.006):
     global held
     place, thing, hangs = things[name], held["thing"], held["hangs"]
     spot, floor = spot_of(place, relation, thing)
-    if share:
+    inside = goes_inside(place, relation)
+    if share and inside:
+        spot = spot + share * np.array([0.03, 0.0])
+    elif share:
         narrow = np.array([math.cos(thing.turn), math.sin(thing.turn)])
         spot = spot + share * 0.042 * narrow * (1.0 if narrow.sum() > 0 else -1.0)
-    inside = goes_inside(place, relation)
     yaw, offset = robo.state().eef_yaw, held["offset"]
     if inside and place.kind == "box" and place.short < 0.09:
         yaw, offset = narrow_side_in(place, thing, yaw, offset)
@@ -67,19 +70,20 @@ def put(name, relation, share=0, gap=0.006):
     over = tallest(place.around, here, (x, y), 0.08 + min(0.07, thing.long / 2))
     travel = max(over, floor if relation in SIDES else place.top) + hangs + 0.03
     rise(travel, robo.CLOSE)
-    high = max(travel, robo.state().eef_pos[2] - 0.02)
+    low = floor + hangs + gap
+    if inside:
+        # The palm is wider than the opening, so it stays above the rim.
+        low = max(low, place.top + HALF_HAND)
+    high = max(low, min(max(travel, robo.state().eef_pos[2] - 0.02), ceiling((x, y))))
     turn_wrist(yaw, robo.CLOSE)
     if go([x, y, high], robo.CLOSE).final_dist_m > 0.04 and not robo.done:
         # Something was in the way: over it.
+        level_hand(robo.CLOSE)
         high += 0.08
         rise(high, robo.CLOSE)
         go([x, y, high], robo.CLOSE)
     go([x, y, high], robo.CLOSE, clip=0.02, tol=0.005, steps=25)
     kept = robo.state().gripper_opening > 0.0035
-    low = floor + hangs + gap
-    if inside:
-        # The palm is wider than the opening, so it stays above the rim.
-        low = max(low, place.top + HALF_HAND)
     if kept and not robo.done:
         go([x, y, low], robo.CLOSE, clip=0.025, tol=0.006, steps=50)
     at = np.array(robo.state().eef_pos)

@@ -52,20 +52,16 @@ class Thing:
         self.low, self.top = (float(v) for v in np.percentile(points[:, 2], [1, 99.5]))
         xy = points[:, :2]
         self.centre, (self.short, self.long), self.turn = rectangle(xy)
-        if self.top - self.low < 0.01:
-            # Only its top is seen: it stands on what is around it.
-            beside = np.linalg.norm(self.around[:, :2] - self.centre, axis=1) < self.long / 2 + 0.03
-            under = self.around[beside & (self.around[:, 2] < self.top - 0.006), 2]
-            self.low = float(np.median(under)) if len(under) > 20 else self.low
+        self.low = self.foot()
         self.height = self.top - self.low
         self.floor, self.kind, self.radius = self.top, "body", 0.0
         if "compartment" in name:
             self.be_bin()
             return
-        if self.height < 0.03 and self.long > 0.10:
+        if self.height < 0.036 and self.long > 0.10:
             self.be_plate()
             return
-        if self.height < 0.08 and self.long > 0.22 and self.be_pan():
+        if self.height < 0.08 and self.long > 0.2 and self.be_pan():
             return
         band = points[points[:, 2] > self.top - max(0.008, 0.12 * self.height)]
         if len(band) < 20:
@@ -78,7 +74,8 @@ class Thing:
         inside = points[np.linalg.norm(xy - centre, axis=1) < 0.55 * reach]
         lower = self.top - max(0.012, 0.3 * self.height)
         # Into something deep one does not see from the side: then its middle is empty.
-        deep = self.height > 0.05 and len(inside) < 6 and (round_rim or self.short > 0.1)
+        hole = (away < 0.55 * radius).mean() < 0.02 if round_rim else len(inside) < 6
+        deep = self.height > 0.05 and hole and (round_rim or self.short > 0.1)
         if deep or (len(inside) > 20 and np.median(inside[:, 2]) < lower):
             self.kind = "hollow" if round_rim else "box"
             self.centre, self.radius = centre, reach
@@ -88,6 +85,14 @@ class Thing:
         cap, (short, long), _ = rectangle(band[:, :2])
         if short * long < 0.6 * self.short * self.long and self.height > 0.05:
             self.kind, self.centre = "bottle", cap
+
+    def foot(self):
+        """Where it stands: what hides its foot, or its own top, may leave that unseen."""
+        beside = np.linalg.norm(self.around[:, :2] - self.centre, axis=1) < self.long / 2 + 0.03
+        z = self.around[beside, 2]
+        only_top = self.top - self.low < 0.01
+        under = z[z < self.top - 0.006] if only_top else z[abs(z - self.low + 0.015) < 0.02]
+        return min(self.low, float(np.median(under))) if len(under) > 20 else self.low
 
     def be_bin(self):
         """A compartment: what counts is what lies below its rim."""
@@ -103,7 +108,8 @@ class Thing:
         flat = self.points[abs(self.points[:, 2] - level) < 0.006][:, :2]
         low, high = np.percentile(flat, [1, 99], axis=0)
         centre, radius = (low + high) / 2, float((high - low).mean()) / 2
-        handle = self.points[np.linalg.norm(self.points[:, :2] - centre, axis=1) > 1.3 * radius]
+        away = np.linalg.norm(self.points[:, :2] - centre, axis=1)
+        handle = self.points[away > np.percentile(away, 85) + 0.012]
         if len(handle) < 40:
             return False
         self.kind, self.centre, self.radius, self.handle = "pan", centre, radius, handle
@@ -169,6 +175,12 @@ def main_part(points):
     return points[kept] if kept.mean() > 0.5 else points
 
 
+def off_the_table(points, around):
+    """Without the table beside the thing, onto which a mask spills along its outline."""
+    kept = points[points[:, 2] > ground(around) + 0.005]
+    return kept if len(kept) > 0.6 * len(points) else points
+
+
 def find_all(words, camera="agentview", show=False):
     """The things that words describe, the likeliest first; and why there are none."""
     seen = robo.segment(words, camera=camera, resolution=SIZE, top_k=6)
@@ -183,8 +195,9 @@ def find_all(words, camera="agentview", show=False):
         mask = np.array(one.mask)
         points = world[shrunk(mask) & finite]
         if len(points) >= 15:
-            points = main_part(points)
-            things_seen.append(Thing(words, points, world[~mask & finite]))
+            around = world[~mask & finite]
+            points = main_part(off_the_table(points, around))
+            things_seen.append(Thing(words, points, around))
     return things_seen, None if things_seen else "too little of it is seen"
 
 
@@ -209,8 +222,12 @@ def look_again(name, words):
     if not found:
         told(found=False, words=words, why=why)
         return
-    near = min(found, key=lambda one: float(np.linalg.norm(one.centre - things[name].centre)))
-    moved = np.linalg.norm(near.centre - things[name].centre)
+    before = things[name]
+    near = min(found, key=lambda one: float(np.linalg.norm(one.centre - before.centre)))
+    moved = float(np.linalg.norm(near.centre - before.centre))
+    if moved < 0.06 and near.short * near.long < 0.7 * before.short * before.long:
+        # Partly hidden now: it was seen better before.
+        before.around, near = near.around, before
     things[name] = near
     told(found=True, words=words, moved=moved, **near.facts())
 

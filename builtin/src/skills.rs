@@ -71,17 +71,19 @@ pub fn check(name: &str, object: &Phrase, place_name: &str, relation: Relation) 
     )
 }
 
-pub fn open_drawer(cabinet: &str, level: Level) -> Step {
-    Step::new(
-        format!("open_drawer({}, {})", quoted(cabinet), quoted(&level.to_string())),
-        format!("open the {level} drawer"),
-    )
+/// Each attempt leans the hand another way.
+pub fn open_drawer(cabinet: &str, level: Level, attempt: usize) -> Step {
+    drawer("open", cabinet, level, attempt)
 }
 
-pub fn close_drawer(cabinet: &str, level: Level) -> Step {
+pub fn close_drawer(cabinet: &str, level: Level, attempt: usize) -> Step {
+    drawer("close", cabinet, level, attempt)
+}
+
+fn drawer(verb: &str, cabinet: &str, level: Level, attempt: usize) -> Step {
     Step::new(
-        format!("close_drawer({}, {})", quoted(cabinet), quoted(&level.to_string())),
-        format!("close the {level} drawer"),
+        format!("{verb}_drawer({}, {}, {attempt})", quoted(cabinet), quoted(&level.to_string())),
+        format!("{verb} the {level} drawer"),
     )
 }
 

@@ -53,7 +53,8 @@ pub fn solve<W: World>(instruction: &str, world: &mut W) -> Result<Ending, W::Ov
         Err(error) => return Ok(Ending::GaveUp(format!("I do not understand: {error}"))),
     };
     let goals: Vec<Goal> = goals.into_iter().flat_map(each).collect();
-    let mut mind = Mind { world, shares: shares(&goals), seen: BTreeSet::new() };
+    let mut mind =
+        Mind { world, shares: shares(&goals), places: places(&goals), seen: BTreeSet::new() };
     if let Some(error) = mind.world.run(HELPERS, "helpers for the cells to come")?.error {
         return Ok(Ending::GaveUp(format!("the helpers failed: {error}")));
     }
@@ -90,13 +91,9 @@ fn each(goal: Goal) -> Vec<Goal> {
     vec![goal; count]
 }
 
-/// Two things that are put on the same place share it.
+/// Two things that are put in or on the same place share it.
 fn shares(goals: &[Goal]) -> Vec<i8> {
-    let place = |goal: &Goal| match goal {
-        Goal::Place { relation: Relation::On, place, .. } => Some(place.to_string()),
-        _ => None,
-    };
-    let places: Vec<_> = goals.iter().map(place).collect();
+    let places: Vec<_> = goals.iter().map(place_of).collect();
     let side = |number: usize| {
         let same = |other: &Option<String>| other.is_some() && *other == places[number];
         if places.iter().filter(|other| same(other)).count() < 2 {
@@ -105,6 +102,26 @@ fn shares(goals: &[Goal]) -> Vec<i8> {
         if places[..number].iter().any(same) { 1 } else { -1 }
     };
     (0..goals.len()).map(side).collect()
+}
+
+/// For each goal, the number of the first one with the same place.
+fn places(goals: &[Goal]) -> Vec<usize> {
+    let words: Vec<_> = goals.iter().map(place_of).collect();
+    let first = |number: usize| {
+        let same = |other: &Option<String>| other.is_some() && *other == words[number];
+        words[..number].iter().position(same).unwrap_or(number)
+    };
+    (0..goals.len()).map(first).collect()
+}
+
+/// Where a goal puts something in or on, in words.
+fn place_of(goal: &Goal) -> Option<String> {
+    match goal {
+        Goal::Place { relation: relation @ (Relation::On | Relation::In), place, .. } => {
+            Some(format!("{relation} {place}"))
+        }
+        _ => None,
+    }
 }
 
 /// Why a goal was not reached.
@@ -116,6 +133,8 @@ struct Mind<'a, W> {
     world: &'a mut W,
     /// For each goal, which side of its place it takes; 0 is the middle.
     shares: Vec<i8>,
+    /// For each goal, the first one with the same place.
+    places: Vec<usize>,
     /// Names of things that were found once.
     seen: BTreeSet<String>,
 }
@@ -145,7 +164,8 @@ impl<W: World> Mind<'_, W> {
             return Ok(Err(no_skill(place)));
         }
         let object = one_of_several(object, relation, place);
-        let (name, place_name) = (format!("object {number}"), format!("place {number}"));
+        let (name, place_name) =
+            (format!("object {number}"), format!("place {}", self.places[number]));
         let mut why = String::new();
         for attempt in 0..ATTEMPTS {
             let found = self.find(&name, &object)?;
@@ -201,40 +221,46 @@ impl<W: World> Mind<'_, W> {
             return self.find(name, place);
         };
         let mut seen = self.step(&skills::look_into(name, &place.name, level))?;
-        if !seen.is("found") {
-            self.step(&skills::open_drawer(&place.name, level))?;
+        for attempt in 0..ATTEMPTS {
+            if seen.is("found") {
+                break;
+            }
+            self.step(&skills::open_drawer(&place.name, level, attempt))?;
             seen = self.step(&skills::look_into(name, &place.name, level))?;
         }
         Ok(if seen.is("found") { Ok(()) } else { Err(unseen(place, &seen)) })
     }
 
     fn open(&mut self, what: &Phrase) -> Reached<W> {
-        match what.part {
-            Some(Part::Drawer(level)) => self.moved(&skills::open_drawer(&what.name, level), 0.12),
-            _ => Ok(Err(no_skill(what))),
-        }
+        let Some(Part::Drawer(level)) = what.part else { return Ok(Err(no_skill(what))) };
+        let step = |attempt| skills::open_drawer(&what.name, level, attempt);
+        self.until(step, |seen| seen.number("is_open").is_some_and(|out| out > 0.12))
     }
 
     fn close(&mut self, what: &Phrase) -> Reached<W> {
-        match what.part {
-            Some(Part::Drawer(level)) => self.moved(&skills::close_drawer(&what.name, level), 0.02),
-            _ => Ok(Err(no_skill(what))),
-        }
+        let Some(Part::Drawer(level)) = what.part else { return Ok(Err(no_skill(what))) };
+        let step = |attempt| skills::close_drawer(&what.name, level, attempt);
+        self.until(step, |seen| seen.number("is_open").is_some_and(|out| out < 0.015))
     }
 
     fn turn(&mut self, what: &Phrase, on: bool) -> Reached<W> {
-        self.moved(&skills::turn_knob(&what.name, on), 0.4)
+        let step = |_| skills::turn_knob(&what.name, on);
+        self.until(step, |seen| seen.number("moved").is_some_and(|by| by.abs() > 0.4))
     }
 
-    /// Repeats a step until it has moved something far enough.
-    fn moved(&mut self, step: &Step, enough: f64) -> Reached<W> {
+    /// Repeats a step, each time another way, until what it measured is enough.
+    fn until(
+        &mut self,
+        step: impl Fn(usize) -> Step,
+        enough: impl Fn(&Measured) -> bool,
+    ) -> Reached<W> {
         let mut why = "nothing moved".to_owned();
-        for _ in 0..2 {
-            let done = self.step(step)?;
-            if done.number("moved").is_some_and(|moved| moved.abs() >= enough) {
+        for attempt in 0..ATTEMPTS {
+            let seen = self.step(&step(attempt))?;
+            if enough(&seen) {
                 return Ok(Ok(()));
             }
-            if let Some(reason) = done.text("why") {
+            if let Some(reason) = seen.text("why") {
                 reason.clone_into(&mut why);
             }
         }

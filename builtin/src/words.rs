@@ -67,7 +67,10 @@ const PREPOSITIONS: &[(&[&str], Relation)] = &[
 const COLOURS: &[&str] =
     &["black", "white", "yellow", "red", "green", "blue", "brown", "orange", "grey"];
 
-/// Lower-case words; "'s" is a word of its own, "yellow-white" is "yellow and white".
+/// Names of makers, which say nothing of how a thing looks.
+const BRANDS: &[&str] = &["akita", "chefmate"];
+
+/// Lower-case words without makers' names; "'s" is a word of its own, "yellow-white" is "yellow and white".
 pub fn split(text: &str) -> Vec<String> {
     let text = text.to_lowercase().replace(['’', '`'], "'").replace("'s ", " 's ");
     let mut words = Vec::new();
@@ -76,7 +79,7 @@ pub fn split(text: &str) -> Vec<String> {
             Some((a, b)) if is_colour(a) && is_colour(b) => {
                 words.extend([a.to_owned(), "and".to_owned(), b.to_owned()]);
             }
-            _ if word.is_empty() => {}
+            _ if word.is_empty() || BRANDS.contains(&word) => {}
             _ => words.push(word.to_owned()),
         }
     }

@@ -100,9 +100,12 @@ fn on(thing: &Body, target: &Body) -> Fit {
     // What is low may have a rim or a knob that stands higher than where things stand.
     let height = target.extent()[2];
     let deepest = if height > FURNITURE { TOUCH } else { TOUCH.max(height + TOUCH / 5.0) };
+    // A thing hides much of what is smaller than itself.
+    let wide = thing.extent();
+    let overhang = OVERHANG.max(0.55 * wide[0].min(wide[1]));
     Fit {
         cost: beyond + above.abs(),
-        met: beyond < OVERHANG && above < TOUCH && above > -deepest,
+        met: beyond < overhang && above < TOUCH && above > -deepest,
         says: format!("{} and its lowest point {above:+.2} m above it", over(beyond)),
     }
 }

@@ -11,6 +11,8 @@ const LEAST_REACH: f32 = 4.0;
 const REACH: f32 = 0.55;
 /// Beyond so many reaches a cell belongs to no thing.
 const STRAY: f32 = 2.5;
+/// A piece joins a larger neighbour that has this share of its outline.
+const ENCLOSED: f32 = 0.3;
 /// Votes are counted in squares of so many cells.
 const BIN: f32 = 4.0;
 
@@ -77,7 +79,7 @@ impl Grid {
     /// The things, the surest first.
     pub fn instances(&self) -> Vec<Found> {
         let middles = self.middles();
-        let mut cells = vec![Vec::new(); middles.len()];
+        let mut things = vec![Vec::new(); middles.len()];
         for vote in &self.votes {
             let near = middles
                 .iter()
@@ -86,14 +88,57 @@ impl Grid {
             if let Some((way, index)) = near.min_by(|left, right| left.0.total_cmp(&right.0))
                 && way < STRAY
             {
-                cells[index].push(vote.cell);
+                things[index].push(vote.cell);
             }
         }
-        let large = cells.into_iter().filter(|cells| cells.len() >= LEAST_CELLS);
+        self.join(&mut things);
+        let large = things.into_iter().filter(|cells| cells.len() >= LEAST_CELLS);
         let mut found: Vec<Found> =
             large.map(|cells| Found { score: self.score(&cells), cells }).collect();
         found.sort_by(|left, right| right.score.total_cmp(&left.score));
         found
+    }
+
+    /// Gives pieces to the larger neighbour that they lie at: the votes of one thing sometimes
+    /// fall apart.
+    fn join(&self, things: &mut [Vec<usize>]) {
+        let mut owner = vec![None; self.side * self.side];
+        for (index, cells) in things.iter().enumerate() {
+            cells.iter().for_each(|&cell| owner[cell] = Some(index));
+        }
+        let mut smallest_first: Vec<usize> = (0..things.len()).collect();
+        smallest_first.sort_by_key(|&index| things[index].len());
+        for piece in smallest_first {
+            let Some(neighbour) = self.neighbour(piece, things, &owner) else { continue };
+            let cells = std::mem::take(&mut things[piece]);
+            cells.iter().for_each(|&cell| owner[cell] = Some(neighbour));
+            things[neighbour].extend(cells);
+        }
+    }
+
+    /// The thing, twice as large and more, that has much of a piece's outline.
+    fn neighbour(
+        &self,
+        piece: usize,
+        things: &[Vec<usize>],
+        owner: &[Option<usize>],
+    ) -> Option<usize> {
+        let (mut outline, mut shared) = (0, vec![0; things.len()]);
+        for &cell in &things[piece] {
+            let (row, col) = (cell / self.side, cell % self.side);
+            let beside = around(row, self.side).map(|row| (row, col));
+            let beside = beside.chain(around(col, self.side).map(|col| (row, col)));
+            for (row, col) in beside {
+                let other = owner[row * self.side + col];
+                outline += usize::from(other != Some(piece));
+                if let Some(other) = other.filter(|&other| other != piece) {
+                    shared[other] += 1;
+                }
+            }
+        }
+        let (neighbour, &most) = shared.iter().enumerate().max_by_key(|(_, edges)| **edges)?;
+        let encloses = most as f32 > ENCLOSED * outline as f32;
+        (encloses && things[neighbour].len() > 2 * things[piece].len()).then_some(neighbour)
     }
 
     /// The picture's pixels that some of the cells cover: `height` x `width` bytes of 0 or 1.
@@ -245,6 +290,21 @@ mod tests {
             assert!((200..260).contains(&thing.cells.len()), "{}", thing.cells.len());
             assert!(thing.score > 0.5 && thing.score < 1.0);
         }
+    }
+
+    #[test]
+    fn a_piece_whose_votes_stray_belongs_to_the_thing_around_it() {
+        let whole = discs(&[[30.0, 30.0]], 12.0);
+        let votes = whole.votes.iter().map(|vote| {
+            // The lower right votes for a place of its own, still within the disc.
+            let (row, col) = (vote.cell / SIDE, vote.cell % SIDE);
+            let to = if row + col > 69 { [38.0, 37.0] } else { vote.to };
+            Vote { to, way: distance(to, [row as f32, col as f32]), ..*vote }
+        });
+        let torn = Grid { votes: votes.collect(), logits: whole.logits.clone(), ..whole };
+        assert!(torn.middles().len() > 1, "the votes fall apart");
+        let found = torn.instances();
+        assert_eq!((found.len(), found[0].cells.len()), (1, torn.votes.len()));
     }
 
     #[test]
