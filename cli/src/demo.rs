@@ -17,16 +17,62 @@ const CHANGES: [&str; 4] = ["lan", "object", "swap", "task"];
 const TASKS: u32 = 10;
 /// Seeds of a random demo.
 const SEEDS: u32 = 50;
+/// Tasks that a demo by chance plays, until one is solved.
+const TRIES: u32 = 3;
 
 pub fn run(args: &Demo) -> Result<ExitCode> {
-    let scene = scene(args);
-    let name = scene.suite.as_deref().unwrap_or_default();
-    suites::find(&Data::locate()?, name)?;
-    let again = format!(
-        "--suite {name} --task {} --seed {}",
-        scene.task.unwrap_or_default(),
-        scene.seed.unwrap_or_default()
+    print::line(
+        "The demo: a grammar reads the task, a small net finds things in pictures, and cells of
+Python move the arm by what they measure. No language model, no GPU, no key, and nothing
+is known of the scene beforehand. It does not solve everything: docs/builtin.md says what.",
     );
+    let chosen = args.task.is_some() || args.seed.is_some() || args.out.is_some();
+    let mut left = if chosen { 1 } else { TRIES };
+    loop {
+        left -= 1;
+        let (play, request) = request(args)?;
+        print::line("");
+        let verdict = play::play(&request, play::Manner::Shown)?;
+        print::line("");
+        print::line(verdict.line());
+        let dir = request.dir.display();
+        if left > 0 && verdict.completed() && !verdict.solved() {
+            print::line(format_args!(
+                "Not solved; {dir}/episodes/000/cells says how far it came. Another one:"
+            ));
+            continue;
+        }
+        print::line(if verdict.solved() {
+            "The scene's own predicate says that the task is solved."
+        } else {
+            "This one was not solved; the cells say how far it came."
+        });
+        let Scene { suite, task, seed, .. } = play.stage.scene;
+        print::line(format_args!(
+            "
+The run is in {dir}
+  episodes/000/cells/         each cell, what it printed, and a picture of what it found
+  episodes/000/pictures/      the first and the last picture
+  result.json                 the verdict, with steps and times
+  episodes/000/state.parquet  the whole simulator state of every control step, for pyarrow
+
+Next
+  ./rua demo --suite {} --task {} --seed {}    this one again
+  ./rua render {dir} -o demo.mp4    a film of it
+  ./rua suites                what else there is
+  ./rua play --planner openai --model …    let a language model write the cells
+",
+            suite.unwrap_or_default(),
+            task.unwrap_or_default(),
+            seed.unwrap_or_default(),
+        ));
+        return verdict.status(true);
+    }
+}
+
+fn request(args: &Demo) -> Result<(Play, Request)> {
+    let scene = scene(args);
+    suites::find(&Data::locate()?, scene.suite.as_deref().unwrap_or_default())?;
     let play = Play {
         planner: Some("builtin".to_owned()),
         stage: Stage {
@@ -39,37 +85,7 @@ pub fn run(args: &Demo) -> Result<ExitCode> {
         ..Play::default()
     };
     let request = Request::check(&play)?;
-    print::line(
-        "The demo: a grammar reads the task, a small net finds things in pictures, and cells of
-Python move the arm by what they measure. No language model, no GPU, no key, and nothing
-is known of the scene beforehand. It does not solve everything: docs/builtin.md says what.",
-    );
-    print::line("");
-    let verdict = play::play(&request, play::Manner::Shown)?;
-    print::line("");
-    print::line(verdict.line());
-    let dir = request.dir.display();
-    print::line(if verdict.solved() {
-        "The scene's own predicate says that the task is solved."
-    } else {
-        "This one was not solved; the cells say how far it came."
-    });
-    print::line(format_args!(
-        "
-The run is in {dir}
-  episodes/000/cells/         each cell, what it printed, and a picture of what it found
-  episodes/000/pictures/      the first and the last picture
-  result.json                 the verdict, with steps and times
-  episodes/000/state.arrows   the whole simulator state of every control step, for pyarrow
-
-Next
-  ./rua demo {again}    this one again
-  ./rua render {dir} -o demo.mp4    a film of it
-  ./rua suites                what else there is
-  ./rua play --planner openai --model …    let a language model write the cells
-"
-    ));
-    verdict.status(true)
+    Ok((play, request))
 }
 
 /// What was asked for; the rest by chance.

@@ -294,13 +294,32 @@ fn ask_to_end(child: &Child) {
 /// renderers don't fight for all of them.
 fn on_core(seat: usize, workers: usize) -> Result<Command> {
     let rua = std::env::current_exe()?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if workers < 2 || workers > cores || !Path::new("/usr/bin/taskset").exists() {
+    let cores = allowed_cores();
+    let Some(core) = cores.get(seat).filter(|_| workers > 1 && workers <= cores.len()) else {
+        return Ok(Command::new(rua));
+    };
+    if !Path::new("/usr/bin/taskset").exists() {
         return Ok(Command::new(rua));
     }
     let mut command = Command::new("/usr/bin/taskset");
-    command.arg("--cpu-list").arg(seat.to_string()).arg(rua).env("LP_NUM_THREADS", "1");
+    command.arg("--cpu-list").arg(core.to_string()).arg(rua).env("LP_NUM_THREADS", "1");
     Ok(command)
+}
+
+/// The cores that this process may use, which `taskset` or a container may limit.
+fn allowed_cores() -> Vec<usize> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.map(core_list).unwrap_or_default()
+}
+
+/// Reads the kernel's notation, such as `0-3,8`.
+fn core_list(text: &str) -> Vec<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
 }
 
 /// What a person sees meanwhile.
@@ -369,5 +388,18 @@ impl View {
         if self.bars.println(text).is_err() || self.bars.is_hidden() {
             eprintln!("{text}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_cores_is_read_as_the_kernel_writes_it() {
+        assert_eq!(core_list("\t0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(core_list(""), Vec::<usize>::new());
+        let own = allowed_cores();
+        assert!(!own.is_empty(), "a process runs somewhere");
     }
 }
