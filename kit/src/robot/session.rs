@@ -1,11 +1,14 @@
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ruaflow_schemas::{Action, Arm, Card, FrameRequest, Observation, Reset, State};
 use serde_json::Value;
 
 use super::frame::{FrameReply, Reply, complete};
 use super::{Robot, StepError};
+
+/// How often a last observation that nobody asked for is said again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the node has to send or record.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(super) struct Session<R> {
     answered: Option<Card>,
     episode: Option<Episode>,
     stopped: bool,
+    /// When to say the last observation again.
+    again: Option<Instant>,
     pictures: Pictures,
 }
 
@@ -54,7 +59,15 @@ struct Episode {
 impl<R: Robot> Session<R> {
     pub fn new(robot: R, reply: Reply) -> Self {
         let pictures = Pictures::default();
-        Session { robot, reply, answered: None, episode: None, stopped: false, pictures }
+        Session {
+            robot,
+            reply,
+            answered: None,
+            episode: None,
+            stopped: false,
+            again: None,
+            pictures,
+        }
     }
 
     pub fn reset(&mut self, reset: &Reset) -> Vec<Out> {
@@ -62,6 +75,7 @@ impl<R: Robot> Session<R> {
             return vec![Out::Card(Box::new(card.clone()))];
         }
         self.episode = None;
+        self.again = None;
         self.pictures = Pictures::default();
         let made = if self.stopped {
             Err("a person has stopped the robot; start a new run".to_owned())
@@ -117,16 +131,20 @@ impl<R: Robot> Session<R> {
         }
     }
 
-    /// When the robot makes its next control step by itself.
+    /// When the robot makes its next control step by itself, or says its last one again.
     pub fn due(&self) -> Option<Instant> {
-        let last = self.episode.as_ref().filter(|episode| !episode.over).map(|e| &e.last)?;
-        let goes_on = !self.stopped && !last.terminated && !last.truncated;
-        goes_on.then(|| self.robot.due())?
+        let episode = self.episode.as_ref().filter(|episode| !episode.over && !self.stopped)?;
+        if episode.has_ended() { self.again } else { self.robot.due() }
     }
 
-    /// Makes that control step.
+    /// Makes that control step. The last one is said until the planner ends the episode:
+    /// no action led to it, so nobody would ask for it when it got lost.
     pub fn advance(&mut self) -> Vec<Out> {
         let Some(episode) = &mut self.episode else { return Vec::new() };
+        self.again = Some(Instant::now() + AGAIN);
+        if episode.has_ended() {
+            return vec![Out::Again(episode.last.clone())];
+        }
         let measured = self.robot.advance().map_err(|error| StepError::Failed(error.to_string()));
         // No action of this episode led here.
         let action_id = episode.last.action_id;
@@ -194,9 +212,14 @@ impl<R: Robot> Session<R> {
 }
 
 impl Episode {
+    /// Whether the robot makes no further control step.
+    fn has_ended(&self) -> bool {
+        self.last.terminated || self.last.truncated
+    }
+
     fn admit(&self, action: &Action) -> Result<(), String> {
         let last = &self.last;
-        if self.over || last.terminated || last.truncated {
+        if self.over || self.has_ended() {
             return Err("the episode is over".to_owned());
         }
         if action.id <= last.action_id {

@@ -369,7 +369,12 @@ fn a_robot_that_moves_by_itself_is_measured_until_its_steps_are_used_up() {
         assert_eq!(observation.truncated, step == 5);
         assert!(matches!(&outs[1], Out::State(state) if state.control_step == step));
     }
-    assert_eq!(session.due(), None, "its control steps are used up");
+    let again = session.due().unwrap();
+    assert!(again > due.unwrap(), "its control steps are used up");
+    let outs = session.advance();
+    assert!(matches!(&outs[..], [Out::Again(last)] if last.control_step == 5 && last.truncated));
+    session.end();
+    assert_eq!(session.due(), None, "the episode is over");
     session.reset(&reset("r2"));
     assert_eq!(session.due(), due);
     session.stop();
