@@ -127,13 +127,13 @@ def from_under(thing, gripper):
         go([x + way[0], y + way[1], z + 0.003], gripper, clip=0.02, tol=0.02)
 
 
-def swung(thing):
-    """A wide bowl held by its rim as it is seen now: it swings down below the hand."""
+def swung(thing, hangs):
+    """How far a wide bowl held by its rim reaches below the hand as it is seen now."""
     x, y, z = robo.state().eef_pos
     for one in find_all(thing.name)[0]:
-        if np.linalg.norm(one.centre - np.array([x, y])) < 1.8 * thing.radius and one.low < z:
-            return one
-    return thing
+        if np.linalg.norm(one.centre - np.array([x, y])) < 1.8 * thing.radius:
+            return max(hangs, z - one.low)
+    return hangs
 
 
 held = None  # what the hand holds, and how
@@ -163,17 +163,19 @@ def pick(name, attempt=0):
     from_under(thing, robo.CLOSE)
     # A plate taken by its rim ends up hanging below the hand.
     hanging = thing.kind == "plate"
-    rise(at[2] + (0.05 + 2 * thing.radius if hanging else 0.10), robo.CLOSE, tol=0.01)
+    # Out of what stands around it, and higher where the arm gets higher.
+    out = tallest(thing.around, thing.centre, thing.centre, 0.09) - thing.low + 0.02
+    lift = 0.05 + 2 * thing.radius if hanging else 0.10
+    lift = max(min(lift, ceiling(at) - at[2]), min(lift, max(out, 0.04)))
+    rise(at[2] + lift, robo.CLOSE, tol=0.01)
     opening = robo.state().gripper_opening
     ok = opening > 0.0035
     if ok:
         offset = (np.array(thing.centre) - np.array(at[:2])) * (0.0 if hanging else 1.0)
         hangs = 2 * thing.radius if hanging else at[2] - thing.low
-        if thing.kind == "hollow" and thing.radius > 0.062 and not robo.done:
-            here, seen = np.array(robo.state().eef_pos), swung(thing)
-            if seen is not thing:
-                offset, hangs = seen.centre - here[:2], here[2] - seen.low
-        held = dict(name=name, offset=offset, hangs=hangs, thing=thing)
+        wide = thing.kind == "hollow" and thing.radius > 0.062 and not robo.done
+        below = swung(thing, hangs) if wide else hangs
+        held = dict(name=name, offset=offset, hangs=hangs, below=below, thing=thing)
     else:
         robo.release(max_steps=6)
     told(

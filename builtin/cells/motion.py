@@ -4,7 +4,7 @@ FAR = 0.28  # metres in the plane that one call goes
 # straight elbow is a dead end from which no move leads back.
 START = np.array(robo.state(step=0).eef_pos)
 SHOULDER = START + np.array([-0.455, 0.0, 0.075])
-REACH = 0.685
+REACH = 0.70
 WRIST = (0.088, 0.243)  # metres from the fingers back and up to the wrist of an upright hand
 
 
@@ -45,9 +45,8 @@ def go(xyz, gripper, yaw=None, clip=0.05, tol=0.015, steps=60, pitch=None):
 
 
 def rise(height, gripper, tol=0.03):
-    """Straight up to a height, when below it, as far as the arm gets."""
+    """Straight up to a height, when below it."""
     x, y, z = robo.state().eef_pos
-    height = min(height, ceiling((x, y)))
     if z < height - tol and not robo.done:
         go([x, y, height], gripper, tol=tol)
 

@@ -68,8 +68,8 @@ def put(name, relation, share=0, gap=0.006):
     x, y = spot - offset
     here = robo.state().eef_pos
     over = tallest(place.around, here, (x, y), 0.08 + min(0.07, thing.long / 2))
-    travel = max(over, floor if relation in SIDES else place.top) + hangs + 0.03
-    rise(travel, robo.CLOSE)
+    travel = max(over, floor if relation in SIDES else place.top) + held["below"] + 0.03
+    rise(min(travel, ceiling(here)), robo.CLOSE)
     low = floor + hangs + gap
     if inside:
         # The palm is wider than the opening, so it stays above the rim.

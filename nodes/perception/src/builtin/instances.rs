@@ -13,6 +13,8 @@ const REACH: f32 = 0.55;
 const STRAY: f32 = 2.5;
 /// A piece joins a larger neighbour that has this share of its outline.
 const ENCLOSED: f32 = 0.3;
+/// A smaller share of the neighbour is no piece of it, but what lies behind its edge.
+const SLIVER: usize = 20;
 /// Votes are counted in squares of so many cells.
 const BIN: f32 = 4.0;
 
@@ -116,7 +118,7 @@ impl Grid {
         }
     }
 
-    /// The thing, twice as large and more, that has much of a piece's outline.
+    /// The thing, twice as large and more, that has much of a piece's outline; none for a sliver.
     fn neighbour(
         &self,
         piece: usize,
@@ -138,7 +140,8 @@ impl Grid {
         }
         let (neighbour, &most) = shared.iter().enumerate().max_by_key(|(_, edges)| **edges)?;
         let encloses = most as f32 > ENCLOSED * outline as f32;
-        (encloses && things[neighbour].len() > 2 * things[piece].len()).then_some(neighbour)
+        let (large, small) = (things[neighbour].len(), things[piece].len());
+        (encloses && 2 * small < large && SLIVER * small > large).then_some(neighbour)
     }
 
     /// The picture's pixels that some of the cells cover: `height` x `width` bytes of 0 or 1.
