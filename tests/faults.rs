@@ -7,7 +7,7 @@ use std::process::Command;
 use end_to_end::policies::{FOR_EVER, THREE_CELLS};
 use end_to_end::{Finished, Place, root, skipped};
 use ruaflow_record::{RunDir, RunResult, Status, TopicWriter, stamped_batch};
-use ruaflow_schemas::Observation;
+use ruaflow_schemas::{Frame as _, State};
 
 /// A LIBERO run that must be refused before anything starts.
 fn refused<const N: usize>(args: [&str; N], code: i32, words: &[&str]) -> Finished {
@@ -135,18 +135,24 @@ fn died(place: &Place) {
     let schema = RunResult::SCHEMA.to_owned();
     dir.write_result(&RunResult { schema, ..RunResult::default() }).unwrap();
     std::fs::create_dir(dir.episode_dir(0)).unwrap();
+    // Numbers that don't compress, more than the room that is kept for a last result.
+    let number = |n: u64| f64::from_bits(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2);
     let rows = |first: u64| {
-        let row = |n| Observation { control_step: n, ..Observation::default() };
+        let row = |n| State {
+            control_step: n,
+            integration: (0..50).map(|i| number(50 * n + i)).collect(),
+            ..State::default()
+        };
         stamped_batch(0, first, 0, &(first..first + 100).map(row).collect::<Vec<_>>())
     };
-    let stream = dir.stream_path(Some(0), "observation");
+    let stream = dir.stream_path(Some(0), State::TOPIC);
     let mut writer = TopicWriter::create(&stream, rows(0).schema()).unwrap();
     (0..10).for_each(|n| writer.append(&rows(100 * n)).unwrap());
 }
 
 fn assert_all_rows(path: &std::path::Path) {
     let records = end_to_end::Records::open(path);
-    assert_eq!(records.rows::<Observation>(0).len(), 1000);
+    assert_eq!(records.rows::<State>(0).len(), 1000);
     records.assert_readable();
 }
 
@@ -164,10 +170,10 @@ fn a_disk_that_is_full_while_a_run_is_compacted() {
         Status::Failed,
         "the result took the room that is kept for it"
     );
-    assert!(place.path("copy/episodes/000/observation.arrows").exists());
+    assert!(place.path("copy/episodes/000/state.arrows").exists());
     assert_all_rows(&place.path("copy"));
-    assert!(place.path("later/episodes/000/observation.parquet").exists());
-    assert!(!place.path("later/episodes/000/observation.arrows").exists());
+    assert!(place.path("later/episodes/000/state.parquet").exists());
+    assert!(!place.path("later/episodes/000/state.arrows").exists());
     assert_all_rows(&place.path("later"));
 }
 

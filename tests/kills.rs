@@ -79,9 +79,10 @@ fn the_recorder_is_killed() {
 fn all_nodes_are_killed_at_once() {
     let place = Place::default();
     let running = in_the_middle(&place);
-    for program in ["planner", "recorder", "cell-runner", "controller", "robot-template"] {
-        place.process(program).signal(Signal::KILL);
-    }
+    let programs = ["planner", "recorder", "cell-runner", "controller", "robot-template"];
+    // All are found first: when one is gone, the others go.
+    let nodes = programs.map(|program| place.process(program));
+    nodes.iter().for_each(|node| node.signal(Signal::KILL));
     soon_over(&place, running).assert_code(1);
     assert_eq!(place.records().result().status, Status::Failed);
     place.records().assert_readable();

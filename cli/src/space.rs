@@ -56,7 +56,7 @@ fn judge(dir: &Path, episodes: &[Episodes], free: u64) -> Result<String> {
     let longest = episodes.iter().map(Episodes::longest).max().unwrap_or(0);
     let scarce = if most > free { ", which may not be enough" } else { "" };
     Ok(format!(
-        "recorded {}: {} at most ({count} x {longest} control steps), {} free{scarce}",
+        "recorded {}: {} at most ({count} x {longest} steps), {} free{scarce}",
         levels.join(" and "),
         Bytes(most),
         Bytes(free)
