@@ -16,8 +16,8 @@ use crate::mcp::Door;
 use crate::model_flags::ModelFlags;
 use crate::size::Bytes;
 use crate::{
-    again, api, cell, check_robot, demo, eval, export, lint, mcp, models, play, prompt, prune, render,
-    repair, stop, suites, transcript,
+    again, api, cell, check_robot, demo, eval, export, lint, mcp, models, play, prompt, prune,
+    render, repair, stop, suites, transcript,
 };
 
 #[derive(Parser)]
@@ -35,7 +35,7 @@ pub struct Rua {
 #[derive(Subcommand)]
 enum Command {
     /// Run episodes on a robot and show what happens
-    Play(Play),
+    Play(Box<Play>),
     /// Run the demo episode
     Demo(Demo),
     /// Make a picture or a video of a recorded run
