@@ -195,7 +195,7 @@ mod tests {
         let first = stamped_batch(0, 0, 0, &[rows[0].1.clone()]);
         let mut writer = TopicWriter::create(&path, first.schema()).unwrap();
         for (at, row) in rows {
-            writer.append(&stamped_batch(0, 0, *at, &[row.clone()])).unwrap();
+            writer.append(&stamped_batch(0, 0, *at, std::slice::from_ref(row))).unwrap();
         }
     }
 

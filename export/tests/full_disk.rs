@@ -47,7 +47,7 @@ fn a_full_disk_leaves_the_dataset_of_before() {
     let mut dataset = Dataset::open(&dir, recipe, false).unwrap();
     // Noise, which no codec makes small.
     let picture = |step: u64, _: &str| {
-        let noise = (0..3 * 64 * 64_u64).map(|at| ((at + step) * 2_654_435_761 >> 13) as u8);
+        let noise = (0..3 * 64 * 64_u64).map(|at| (((at + step) * 2_654_435_761) >> 13) as u8);
         Ok::<Vec<u8>, ExportError>(noise.collect())
     };
     dataset.append(&episode("a"), picture).unwrap();

@@ -355,14 +355,14 @@ fn pictures_are_counted_by_episode() {
 
 #[test]
 fn a_robot_that_moves_by_itself_is_measured_until_its_steps_are_used_up() {
-    let due = Some(Instant::now());
-    let (mut session, _) = session(Fake { due, ..Fake::default() });
+    let due = Instant::now();
+    let (mut session, _) = session(Fake { due: Some(due), ..Fake::default() });
     assert_eq!(session.due(), None, "there is no episode");
     let outs = session.reset(&reset("r1"));
     assert!(matches!(&outs[3], Out::Versions(versions) if versions["clockwork"] == "2"));
     session.action(&action(4));
     for step in 2..=5 {
-        assert_eq!(session.due(), due);
+        assert_eq!(session.due(), Some(due));
         let outs = session.advance();
         let observation = observed(&outs);
         assert_eq!((observation.control_step, observation.action_id), (step, 4));
@@ -370,13 +370,13 @@ fn a_robot_that_moves_by_itself_is_measured_until_its_steps_are_used_up() {
         assert!(matches!(&outs[1], Out::State(state) if state.control_step == step));
     }
     let again = session.due().unwrap();
-    assert!(again > due.unwrap(), "its control steps are used up");
+    assert!(again > due, "its control steps are used up");
     let outs = session.advance();
     assert!(matches!(&outs[..], [Out::Again(last)] if last.control_step == 5 && last.truncated));
     session.end();
     assert_eq!(session.due(), None, "the episode is over");
     session.reset(&reset("r2"));
-    assert_eq!(session.due(), due);
+    assert_eq!(session.due(), Some(due));
     session.stop();
     assert_eq!(session.due(), None, "a person has stopped it");
 }

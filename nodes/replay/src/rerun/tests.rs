@@ -48,10 +48,13 @@ fn a_run_that_began_in_a_recorded_state_does_so_again() {
     assert_eq!((rerun.outcome, rerun.compared), (Outcome::Equal, 9));
 }
 
+fn last_bit(value: f64) -> f64 {
+    f64::from_bits(value.to_bits() ^ 1)
+}
+
 #[test]
 fn a_number_that_was_changed_is_found_where_it_is() {
     let mut rows = record("template", reset("", 0, 3), 20);
-    let last_bit = |value: f64| f64::from_bits(value.to_bits() ^ 1);
     rows.states[13].integration[4] = last_bit(rows.states[13].integration[4]);
     let rerun = replay(&rows);
     let Outcome::Different(found) = rerun.outcome else { panic!("{:?}", rerun.outcome) };
