@@ -121,13 +121,12 @@ def log_story(recording, folder, instruction):
 
 
 def blueprint(cameras):
-    views = []
+    pictures = []
     for camera, has_depth in cameras.items():
         entity = f"world/cameras/{camera}"
-        views.append(rrb.Spatial2DView(origin=f"{entity}/color", name=camera))
+        pictures.append(rrb.Spatial2DView(origin=f"{entity}/color", name=camera))
         if has_depth:
-            views.append(rrb.Spatial2DView(origin=f"{entity}/depth", name=f"{camera}, depth"))
-    scene = rrb.Spatial3DView(origin="world", name="scene")
+            pictures.append(rrb.Spatial2DView(origin=f"{entity}/depth", name=f"{camera}, depth"))
     plots = rrb.Horizontal(
         rrb.TimeSeriesView(origin="gripper", name="gripper, metres"),
         rrb.TimeSeriesView(origin="joints", name="joints, radians"),
@@ -138,10 +137,16 @@ def blueprint(cameras):
         rrb.TextLogView(origin="log", name="log"),
         row_shares=[1, 4, 4],
     )
-    middle = rrb.Vertical(scene, plots, row_shares=[3, 1])
-    pictures = rrb.Grid(*views, grid_columns=2) if views else None
-    parts = [part for part in (middle, pictures, words) if part is not None]
-    return rrb.Blueprint(rrb.Horizontal(*parts), rrb.TimePanel(state="collapsed"))
+    scene = rrb.Spatial3DView(origin="world", name="scene")
+    columns = [rrb.Vertical(scene, plots, row_shares=[3, 1])]
+    if pictures:
+        columns.append(rrb.Grid(*pictures, grid_columns=2))
+    return rrb.Blueprint(
+        rrb.Horizontal(*columns, words),
+        rrb.BlueprintPanel(state="collapsed"),
+        rrb.SelectionPanel(state="collapsed"),
+        rrb.TimePanel(state="collapsed"),
+    )
 
 
 if __name__ == "__main__":
