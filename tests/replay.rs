@@ -219,7 +219,7 @@ fn a_recording_plays_as_a_robot_at_its_own_pace() {
     let scene = ["--suite", "libero_object", "--task", "2"];
     let old = pictured(&place, "out", "ends", &scene);
     let mut command = place.rua(["play", "--robot", "replay", "--recording", "out"]);
-    command.args(["--speed", "2", "--pictures", "ends", "--out", "again"]);
+    command.args(["--speed", "0.25", "--pictures", "ends", "--out", "again"]);
     place.run(command).assert_code(0);
     place.assert_nothing_left();
     let new = Records::open(&place.path("again"));

@@ -117,7 +117,10 @@ impl<R: Robot> Session<R> {
             return refused("a person has stopped the robot".to_owned());
         }
         if let Err(reason) = episode.admit(action) {
-            return refused(reason);
+            // Whoever still acts has missed the end that came by itself.
+            let missed = self.again.filter(|_| episode.has_ended());
+            let last = missed.map(|_| Out::Again(episode.last.clone()));
+            return last.into_iter().chain(refused(reason)).collect();
         }
         match self.robot.step(action).and_then(|observation| episode.take(action.id, observation)) {
             Ok(observation) => self.made(observation),

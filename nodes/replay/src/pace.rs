@@ -10,8 +10,9 @@ pub enum Pace {
 }
 
 impl Pace {
-    pub const WORDS: &str = "a number above 0, or step";
-    const FASTEST: f64 = 1e4;
+    pub const WORDS: &str = "a number from 0.01 to 10000, or step";
+    /// An action must not wait longer for its control step than a controller does.
+    const TIMES: std::ops::RangeInclusive<f64> = 0.01..=1e4;
 }
 
 impl Default for Pace {
@@ -27,7 +28,7 @@ impl FromStr for Pace {
         if text == "step" {
             return Ok(Pace::Stepwise);
         }
-        let times = text.parse().ok().filter(|times| *times > 0.0 && *times <= Self::FASTEST);
+        let times = text.parse().ok().filter(|times| Self::TIMES.contains(times));
         times.map(Pace::Times).ok_or_else(|| format!("expected {}", Self::WORDS))
     }
 }
@@ -53,7 +54,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(pace));
             assert_eq!(pace.to_string(), text);
         }
-        for bad in ["0", "-1", "NaN", "inf", "fast", ""] {
+        for bad in ["0", "0.001", "-1", "NaN", "inf", "fast", ""] {
             assert!(bad.parse::<Pace>().is_err(), "{bad}");
         }
     }

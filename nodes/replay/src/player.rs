@@ -127,13 +127,11 @@ impl Robot for Player {
     fn step(&mut self, _: &Action) -> Result<Observation, StepError> {
         let refused = |reason: &str| StepError::Refused(reason.to_owned());
         let playing = self.playing.as_mut().ok_or_else(|| refused("nothing is played"))?;
-        if playing.pace != Pace::Stepwise {
-            return Err(refused(
-                "a recording goes on by itself and takes no action; with SPEED=step each one makes a control step",
-            ));
-        }
         if !std::mem::replace(&mut playing.warned, true) {
-            tracing::warn!("actions make the recording go on; what they say is ignored");
+            tracing::warn!("an action is answered with what was measured next, whatever it says");
+        }
+        if let Some(due) = playing.due() {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }
         playing.next().ok_or_else(|| refused("the recording is over"))
     }

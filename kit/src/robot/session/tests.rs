@@ -373,6 +373,8 @@ fn a_robot_that_moves_by_itself_is_measured_until_its_steps_are_used_up() {
     assert!(again > due, "its control steps are used up");
     let outs = session.advance();
     assert!(matches!(&outs[..], [Out::Again(last)] if last.control_step == 5 && last.truncated));
+    let outs = session.action(&action(5));
+    assert!(matches!(&outs[..], [Out::Again(last), Out::Refused { .. }] if last.truncated));
     session.end();
     assert_eq!(session.due(), None, "the episode is over");
     session.reset(&reset("r2"));
