@@ -188,7 +188,8 @@ fn lerobot_loads_an_exported_dataset_and_trains_on_it() {
     solved(&place);
     for fps in ["20", "10"] {
         let set = format!("set{fps}");
-        let export = place.rua(["export", "runs", "--lerobot", &set, "--fps", fps]);
+        let mut export = place.rua(["export", "runs", "--lerobot", &set, "--fps", fps]);
+        export.args(["--size", "128"]);
         place.run(export).assert_code(0);
         let mut check = place.command(python("RUAFLOW_LEROBOT"));
         check.arg(root().join("export/tests/lerobot/check.py")).arg(&set);
@@ -205,7 +206,8 @@ fn lerobot_loads_an_exported_dataset_and_trains_on_it() {
 fn rerun_reads_an_exported_recording() {
     let place = Place::default();
     solved(&place);
-    place.run(place.rua(["export", "runs/a", "--rerun", "a.rrd"])).assert_code(0);
+    let export = place.rua(["export", "runs/a", "--rerun", "a.rrd", "--size", "128"]);
+    place.run(export).assert_code(0);
     let mut check = place.command(python("RUAFLOW_RERUN"));
     check.arg(root().join("export/rerun/check.py")).args(["a.rrd", "runs/a"]);
     let told = place.run(check);
