@@ -20,7 +20,8 @@ use super::args::Eval;
 use super::{catalog, summarize as table};
 use crate::args::Rua;
 use crate::failure::usage;
-use crate::print;
+use crate::space::Episodes;
+use crate::{print, space};
 
 /// Episodes of one run at most: what a dead dataflow can cost.
 const LONGEST: usize = 25;
@@ -53,6 +54,7 @@ pub fn run(args: &Eval) -> Result<ExitCode> {
         plan.players.len(),
         out.display()
     ));
+    print::line(space::check(&out, &recorded(&plan))?);
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
@@ -73,6 +75,19 @@ fn check(plan: &Plan, player: &Player) -> Result<()> {
             Err(usage(format!("player {:?}: {first}", player.name)))
         }
     }
+}
+
+/// How the players' episodes are recorded.
+fn recorded(plan: &Plan) -> Vec<Episodes> {
+    let of = |player: &Player| {
+        let flag = |name: &str| player.flags.get(name).map(String::as_str);
+        Episodes {
+            count: (plan.episodes() / plan.players.len().max(1)) as u64,
+            level: flag("record").and_then(|word| word.parse().ok()).unwrap_or_default(),
+            max_steps: flag("max-steps").and_then(|steps| steps.parse().ok()).unwrap_or(0),
+        }
+    };
+    plan.players.iter().map(of).collect()
 }
 
 fn play_words(plan: &Plan, player: &Player) -> Vec<String> {
