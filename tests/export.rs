@@ -130,6 +130,22 @@ fn a_robot_that_cannot_be_pictured_again_gives_what_it_measured() {
 }
 
 #[test]
+fn a_run_recorded_light_gives_rows_and_no_pictures() {
+    let place = Place::default();
+    place.write("policy.py", POLICY);
+    let play = place.rua(["play", "--policy", "policy.py", "--record", "light", "--out", "out"]);
+    place.run(play).assert_code(0);
+    let export = |more: &[&str]| {
+        let mut command = place.rua(["export", "out", "--lerobot", "set", "--only", "all"]);
+        command.args(more);
+        place.run(command)
+    };
+    export(&[]).assert_code(1).assert_error(&["states", "--record standard"]);
+    export(&["--cameras", "none"]).assert_code(0);
+    assert_eq!(json(&place.path("set/meta/info.json"))["total_frames"], 11);
+}
+
+#[test]
 fn an_interrupted_export_keeps_whole_episodes_and_goes_on() {
     let place = Place::default();
     play(&place, &["runs/a", "runs/b", "runs/c"]);
