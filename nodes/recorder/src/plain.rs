@@ -14,14 +14,16 @@ use serde_json::{Map, Value};
 use crate::batch::TopicRows;
 use crate::store::make_folder;
 
-/// Writes the plain files that some rows of an episode call for; rows of other topics are left alone.
+/// Writes the plain files that some rows of an episode call for; rows of other topics
+/// are left alone. Returns the pictures among the files.
 pub(crate) fn write(
     dir: &RunDir,
     episode: Option<u32>,
     rows: &TopicRows,
     from_planner: bool,
-) -> Result<(), RecordError> {
-    let Some(episode) = episode else { return Ok(()) };
+) -> Result<Vec<PathBuf>, RecordError> {
+    let mut pictures = Vec::new();
+    let Some(episode) = episode else { return Ok(pictures) };
     match rows.topic.as_str() {
         // The robot's own card has no budgets yet.
         Card::TOPIC if from_planner => {
@@ -54,17 +56,16 @@ pub(crate) fn write(
                     )?;
                     for (number, picture) in result.images.iter().enumerate() {
                         let name = picture_name(number + 1, &picture.name);
-                        write_atomically(
-                            &cell_file(dir, episode, result.index, &name)?,
-                            &picture.png.0,
-                        )?;
+                        let path = cell_file(dir, episode, result.index, &name)?;
+                        write_atomically(&path, &picture.png.0)?;
+                        pictures.push(path);
                     }
                 }
             }
         }
         _ => {}
     }
-    Ok(())
+    Ok(pictures)
 }
 
 /// The rows of a cell's result without its pictures, which are files beside the cell;
@@ -135,7 +136,9 @@ mod tests {
         let (dir, _lock) = RunDir::create(&tmp.path().join("r"), "r").unwrap();
         std::fs::create_dir(dir.episode_dir(2)).unwrap();
         let write_rows = |rows: Vec<TopicRows>| {
-            rows.iter().try_for_each(|r| write(&dir, Some(2), r, true)).unwrap()
+            for row in &rows {
+                write(&dir, Some(2), row, true).unwrap();
+            }
         };
         write_rows(
             incoming(2, &[Cell { index: 1, code: "print(1)\n".into(), ..Cell::default() }])

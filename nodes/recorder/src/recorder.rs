@@ -311,7 +311,9 @@ impl Recorder {
         if !self.broken && self.level.keeps(&rows.topic) {
             let kept = plain::without_pictures(rows);
             let written = store.append(kept.as_ref().unwrap_or(rows)).and_then(|done| {
-                plain::write(store.dir(), done.episode, rows, from_planner).map(|()| done.oddity)
+                let pictures = plain::write(store.dir(), done.episode, rows, from_planner)?;
+                pictures.into_iter().for_each(|picture| store.pack(picture));
+                Ok(done.oddity)
             });
             match written {
                 Ok(None) => {}

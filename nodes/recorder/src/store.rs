@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ruaflow_record::{RecordError, RunDir, TopicWriter};
 
@@ -103,6 +103,13 @@ impl Store {
         };
         files[at].append(&rows.rows)?;
         Ok(Appended { episode, oddity })
+    }
+
+    /// Has a picture made smaller when there is time.
+    pub fn pack(&self, picture: PathBuf) {
+        if let Some(compactor) = &self.compactor {
+            compactor.take(picture);
+        }
     }
 
     /// Waits until all rows are on the disk.
