@@ -15,6 +15,8 @@ const STRAY: f32 = 2.5;
 const ENCLOSED: f32 = 0.3;
 /// A smaller share of the neighbour is no piece of it, but what lies behind its edge.
 const SLIVER: usize = 20;
+/// A part of a thing apart from the rest is at least the largest part's size by this.
+const CRUMB: usize = 10;
 /// Votes are counted in squares of so many cells.
 const BIN: f32 = 4.0;
 
@@ -94,7 +96,8 @@ impl Grid {
             }
         }
         self.join(&mut things);
-        let large = things.into_iter().filter(|cells| cells.len() >= LEAST_CELLS);
+        let whole = things.into_iter().map(|cells| self.without_crumbs(cells));
+        let large = whole.filter(|cells| cells.len() >= LEAST_CELLS);
         let mut found: Vec<Found> =
             large.map(|cells| Found { score: self.score(&cells), cells }).collect();
         found.sort_by(|left, right| right.score.total_cmp(&left.score));
@@ -142,6 +145,32 @@ impl Grid {
         let encloses = most as f32 > ENCLOSED * outline as f32;
         let (large, small) = (things[neighbour].len(), things[piece].len());
         (encloses && 2 * small < large && SLIVER * small > large).then_some(neighbour)
+    }
+
+    /// The parts of a thing that hang together, without those that are a small share of the
+    /// largest: single cells elsewhere that happen to vote alike.
+    fn without_crumbs(&self, cells: Vec<usize>) -> Vec<usize> {
+        let mut part = vec![None; self.side * self.side];
+        cells.iter().for_each(|&cell| part[cell] = Some(usize::MAX));
+        let mut sizes = Vec::new();
+        for &cell in &cells {
+            let (mut reached, mut size) = (vec![cell], 0);
+            while let Some(at) = reached.pop() {
+                if part[at] != Some(usize::MAX) {
+                    continue;
+                }
+                part[at] = Some(sizes.len());
+                size += 1;
+                for row in around(at / self.side, self.side) {
+                    reached
+                        .extend(around(at % self.side, self.side).map(|col| row * self.side + col));
+                }
+            }
+            sizes.push(size);
+        }
+        let least = sizes.iter().max().copied().unwrap_or_default() / CRUMB;
+        let kept = |cell: &usize| part[*cell].is_some_and(|part| sizes[part] >= least);
+        cells.into_iter().filter(kept).collect()
     }
 
     /// The picture's pixels that some of the cells cover: `height` x `width` bytes of 0 or 1.
@@ -308,6 +337,18 @@ mod tests {
         assert!(torn.middles().len() > 1, "the votes fall apart");
         let found = torn.instances();
         assert_eq!((found.len(), found[0].cells.len()), (1, torn.votes.len()));
+    }
+
+    #[test]
+    fn a_few_cells_elsewhere_are_no_part_of_a_thing() {
+        let thing = discs(&[[30.0, 30.0]], 12.0);
+        let (mut logits, mut votes) = (thing.logits.clone(), thing.votes.clone());
+        for cell in [5 * SIDE + 5, 5 * SIDE + 6] {
+            logits[cell] = 1.0;
+            votes.push(Vote { cell, to: [30.0, 30.0], way: 35.0 });
+        }
+        let found = Grid { side: SIDE, logits, votes }.instances();
+        assert_eq!((found.len(), found[0].cells.len()), (1, thing.votes.len()));
     }
 
     #[test]
