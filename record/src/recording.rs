@@ -67,7 +67,7 @@ impl Recording {
 /// The robot's card of an episode.
 pub(crate) fn scene_card(dir: &RunDir, episode: u32) -> Result<Card, RecordError> {
     let path = dir.topic_path(Some(episode), Card::TOPIC);
-    let cards: Vec<Card> = read_rows(&path)?;
+    let cards: Vec<Card> = rows_if_any(&path)?;
     let card = cards.into_iter().find(|card| card.error.is_empty());
     card.ok_or_else(|| RecordError::content(&path, "no scene was set"))
 }
@@ -201,6 +201,14 @@ mod tests {
         let recording = Recording::read(&dir, 0).unwrap();
         assert_eq!((recording.steps().count(), recording.last_step()), (0, 0));
         assert!(recording.versions.is_empty());
+    }
+
+    #[test]
+    fn an_episode_whose_scene_was_never_set_says_so() {
+        let (_tmp, dir) = run();
+        std::fs::remove_file(dir.topic_path(Some(0), Card::TOPIC)).unwrap();
+        let error = Recording::read(&dir, 0).unwrap_err().to_string();
+        assert!(error.contains("no scene was set"), "{error}");
     }
 
     #[test]

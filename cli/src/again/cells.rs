@@ -17,7 +17,7 @@ use tempfile::NamedTempFile;
 use super::{Recorded, Replay};
 use crate::failure::usage;
 use crate::play::{Manner, Request, play};
-use crate::print;
+use crate::print::{self, cut};
 
 /// Settings that say who planned and what, and where it went: a replay has its own.
 const ITS_OWN: [&str; 17] = [
@@ -39,6 +39,8 @@ const ITS_OWN: [&str; 17] = [
     "BUDGET_TOKENS",
     "BUDGET_DOLLARS",
 ];
+/// Characters of a call that are shown.
+const CALL_WIDTH: usize = 300;
 /// Who calls from a cell.
 const CELL: &str = "cell";
 
@@ -254,7 +256,7 @@ fn calls([old, new]: [Result<Vec<CallResult>, RecordError>; 2]) -> Result<Compar
                 None => "none".to_owned(),
                 Some(CallResult { method, arguments, outcome, error, .. }) => {
                     let outcome = if error.is_empty() { outcome } else { error };
-                    format!("{method}({arguments}) → {outcome}")
+                    cut(&format!("{method}({arguments}) → {outcome}"), CALL_WIDTH)
                 }
             };
             let (old, new) = (shown(&old), shown(&new));

@@ -8,7 +8,7 @@ use ruaflow_record::Happening;
 
 use super::Manner;
 use crate::mcp::ways_in;
-use crate::print;
+use crate::print::{self, cut};
 
 const BAR: &str = "{bar:30} {pos}/{len} control steps  {elapsed}  {wide_msg}";
 /// For a robot without a limit of control steps.
@@ -170,11 +170,4 @@ fn ended_line(what: &Happening) -> String {
         "  ended: {}; {cells} cells, {calls} calls, {control_steps} control steps, {seconds:.1} s",
         reason.as_str()
     )
-}
-
-fn cut(text: &str, width: usize) -> String {
-    match text.char_indices().nth(width) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
