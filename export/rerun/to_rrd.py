@@ -22,11 +22,11 @@ def main(folder, out):
     recording.save(out)
     recording.send_recording_name(f"{scene['suite']} {scene['task']}, seed {scene['seed']}")
     recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
-    log_steps(recording, folder, scene["joints"] or [])
+    work = log_steps(recording, folder, scene["joints"] or [])
     log_bodies(recording, folder)
     cameras = log_views(recording, folder)
     log_story(recording, folder, scene["instruction"])
-    recording.send_blueprint(blueprint(cameras))
+    recording.send_blueprint(blueprint(cameras, work))
     recording.flush()
 
 
@@ -49,6 +49,7 @@ def pose(position, quaternion):
 
 
 def log_steps(recording, folder, joints):
+    """Returns the middle of where the arms went."""
     paths = {}
     for row in rows(folder, "steps"):
         at(recording, row)
@@ -62,6 +63,7 @@ def log_steps(recording, folder, joints):
         for joint, angle in zip(joints, row.get("joint_pos") or [], strict=False):
             recording.log(f"joints/{arm}/{joint}", rr.Scalars(angle))
         recording.log("success", rr.Scalars(float(row["success"])))
+    return np.mean([point for path in paths.values() for point in path], axis=0)
 
 
 def axes():
@@ -120,7 +122,7 @@ def log_story(recording, folder, instruction):
         recording.log(f"log/{row['kind']}", rr.TextLog(row["text"], level=level))
 
 
-def blueprint(cameras):
+def blueprint(cameras, work):
     pictures = []
     for camera, has_depth in cameras.items():
         entity = f"world/cameras/{camera}"
@@ -137,7 +139,9 @@ def blueprint(cameras):
         rrb.TextLogView(origin="log", name="log"),
         row_shares=[1, 4, 4],
     )
-    scene = rrb.Spatial3DView(origin="world", name="scene")
+    # From the side, a metre and a half away.
+    eye = rrb.EyeControls3D(position=work + [0.9, -1.0, 0.7], look_target=work)
+    scene = rrb.Spatial3DView(origin="world", name="scene", eye_controls=eye)
     columns = [rrb.Vertical(scene, plots, row_shares=[3, 1])]
     if pictures:
         columns.append(rrb.Grid(*pictures, grid_columns=2))
