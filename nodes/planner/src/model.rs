@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ruaflow_llm::{
     Answer, Client, Endpoint, Error, ErrorKind, Part, Prices, Reply, Request, Stop, Tool, ToolCall,
-    Watch,
+    ToolMode, Watch,
 };
 use ruaflow_prompt::Arm;
 
@@ -46,6 +46,7 @@ impl Backend for Model {
             history: History::new(opening),
             scribe: Scribe::new(&self.endpoint.model, self.prices.clone()),
             notes: Vec::new(),
+            last_words: false,
             hands,
             episode,
         };
@@ -67,6 +68,8 @@ struct Talk<'a> {
     scribe: Scribe,
     /// What was done to the conversation since the last turn.
     notes: Vec<String>,
+    /// A budget is used up, and `finish` all that is left.
+    last_words: bool,
 }
 
 /// Why there is no reply to go on with.
@@ -80,7 +83,6 @@ enum NoReply {
 impl Talk<'_> {
     /// Turn after turn until the agent or the episode ends.
     fn turns(&mut self) -> Result<Ending, String> {
-        let mut last_words = false;
         let mut nudged = false;
         loop {
             if let Err(over) = self.episode.attend()
@@ -91,10 +93,10 @@ impl Talk<'_> {
             let said = self.episode.said();
             self.history.say(said);
             if let Some(limit) = self.episode.used_up() {
-                if last_words {
+                if self.last_words {
                     return Ok(Ending::Over);
                 }
-                last_words = true;
+                self.last_words = true;
                 self.history.say([format!("[{}]", Why::Budget(limit).words())]);
             }
             let reply = match self.ask() {
@@ -107,7 +109,7 @@ impl Talk<'_> {
                 if reply.stop == Stop::Refused {
                     return Ok(gave_up("the model refused", &reply));
                 }
-                if nudged || last_words {
+                if nudged || self.last_words {
                     return Ok(gave_up("the model called no tool, twice", &reply));
                 }
                 nudged = true;
@@ -171,10 +173,15 @@ impl Talk<'_> {
     fn ask(&mut self) -> Result<Reply, NoReply> {
         loop {
             let mut look = Look { control: self.episode.control(), excused: Duration::ZERO };
+            // Where a grammar rules, a small model is left no other word. Elsewhere the tools
+            // stay as they were, for the provider's cache.
+            let ruled = self.client.endpoint().tool_mode == ToolMode::JsonSchema;
+            let skipped =
+                if ruled && self.last_words { self.tools.len().saturating_sub(1) } else { 0 };
             let request = Request {
                 system: &self.system,
                 messages: self.history.messages(),
-                tools: &self.tools,
+                tools: &self.tools[skipped..],
                 cache: true,
             };
             match self.client.complete(&request, &mut look) {

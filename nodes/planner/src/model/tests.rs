@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ruaflow_llm::testing::{Play, Server, error_body};
+use ruaflow_llm::testing::{Asked, Play, Server, error_body};
 use ruaflow_llm::{Prices, Secret, Usage, Wire};
 use ruaflow_prompt::{Budgets, Limit, Rules};
 use ruaflow_record::{CallRecord, PartRecord, TurnLine, TurnRecord, read_turns};
@@ -324,6 +324,31 @@ fn a_budget_that_is_used_up_leaves_one_word() {
         let noted = |line: &TurnLine| matches!(line, TurnLine::Note { text, .. } if text.contains("used up"));
         assert_eq!(stubborn.lines().iter().filter(|line| noted(line)).count(), 1);
     }
+}
+
+#[test]
+fn where_a_grammar_rules_finish_is_the_only_last_word() {
+    let call = |tool: &str, arguments| {
+        Play::text(json!({ "tool": tool, "arguments": arguments }).to_string())
+    };
+    let server = Server::start([
+        call("python", json!({ "code": "x" })),
+        call("finish", json!({ "status": "success", "summary": "done" })),
+    ])
+    .unwrap();
+    let budgets = Budgets { turns: Some(1), ..Budgets::default() };
+    let rules = Rules { budgets, ..Rules::default() };
+    let (mut episode, ran) = rehearsal::with(rules, Card::default(), |c, i| Ok(ok(c, i)));
+    let mut endpoint = endpoint(Wire::Chat, &server.url());
+    endpoint.tool_mode = ToolMode::JsonSchema;
+    let ending = Model::new(endpoint, Prices::shipped()).play(&mut episode);
+    assert!(matches!(ending, Ok(Ending::Finished { .. })), "{ending:?}");
+    assert_eq!(ran.cells(), ["x"]);
+    let choices = |asked: &Asked| {
+        let schema = &asked.body["response_format"]["json_schema"]["schema"];
+        schema["anyOf"].as_array().unwrap().len()
+    };
+    assert_eq!(server.asked().iter().map(choices).collect::<Vec<_>>(), [2, 1]);
 }
 
 #[test]
