@@ -79,3 +79,16 @@ fn a_plan_with_a_typo_is_refused_with_the_nearest_name() {
         assert!(ended.err.contains(want), "{ended}");
     }
 }
+
+#[test]
+fn what_a_plan_takes_on_disk_is_known_before_it_starts() {
+    let place = Place::default();
+    let text = "suites: libero_spatial\nsettings: {record: light, max_steps: 300}\n";
+    let plan = place.write("plan.yml", text).display().to_string();
+    let ended = place.run(place.rua(["eval", &plan, "--dry-run"]));
+    ended.assert_code(0);
+    for words in ["recorded light", "10 x 300 steps", "free"] {
+        assert!(ended.out.contains(words), "no {words:?}; {ended}");
+    }
+    assert!(!place.path("evals").exists());
+}
