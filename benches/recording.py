@@ -54,7 +54,7 @@ def sizes(folder):
     ten.write_text("    robo.move_to".join([moves[0], *looks, *moves[6:]]))
     for level in ("light", "standard", "full"):
         row(level, play(folder, POLICY, ["--record", level]))
-    row("standard, ten pictures of 1024 x 1024 seen", play(folder, ten, []))
+    row("standard, ten pictures of 1024 x 1024 seen", play(folder, ten, ["--cell-timeout", "600"]))
 
 
 def row(name, run):
