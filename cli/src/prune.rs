@@ -51,7 +51,8 @@ pub fn run(args: &Prune) -> Result<ExitCode> {
             (true, true) => "lightened",
         };
         let bytes = run.gain(args.to_light);
-        match if args.yes { run.prune(args.to_light) } else { Ok(()) } {
+        let done = if args.yes { run.prune(args.to_light) } else { Ok(()) };
+        match done {
             Ok(()) => {
                 freed += bytes;
                 print::line(format_args!("{doing} {}: {}", run.dir.root().display(), Bytes(bytes)));

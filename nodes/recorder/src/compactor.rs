@@ -50,7 +50,8 @@ impl Drop for Compactor {
 fn work(waiting: &Receiver<PathBuf>) {
     for file in waiting {
         let is_picture = file.extension().is_some_and(|kind| kind == "png");
-        match if is_picture { pack(&file) } else { compact(&file) } {
+        let done = if is_picture { pack(&file) } else { compact(&file) };
+        match done {
             Ok(()) => {}
             Err(error @ RecordError::DiskFull { .. }) => {
                 tracing::warn!(%error, "files stay as they are; `rua repair` compacts the streams");
