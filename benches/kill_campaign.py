@@ -3,7 +3,8 @@
     .venv/bin/python benches/kill_campaign.py [--kills 30] [--episodes 60] [--workers 2]
 
 Half of the kills hit `rua eval` itself, the others a process of one of its dataflows:
-`rua play`, dora, or a node. All are SIGKILL. What was killed is started again until
+`rua play`, dora, or a node; not the process that a cell runs in, whose death is the cell's
+own and a result. All are SIGKILL. What was killed is started again until
 nothing is left; then both campaigns must hold each scene once, with the same outcome,
 cause and number of control steps, and no process may be left behind.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RUA = ROOT / "bin/rua"
 PICK_PLACE = ROOT / "benches/policies/pick_place.py"
+CELL = "exe"  # what the kernel calls a process started from /proc/self/exe
 SEEDS = 10  # of each task; the policy solves some of task 0
 
 
@@ -121,6 +123,8 @@ class Campaign:
         below, found = {self.running.pid}, []
         for pid, parent, _ in processes():
             if parent in below:
+                if Path(f"/proc/{pid}/comm").read_text().strip() == CELL:
+                    continue
                 below.add(pid)
                 found.append(pid)
         return found
