@@ -71,8 +71,9 @@ make_rerun() {
 # make_python FOLDER PYTHON REQUIREMENTS: an environment with pinned packages.
 make_python() {
   mkdir -p "$RUAFLOW_HOME/tmp"
-  "$2" -m venv --clear --without-pip "$1"
-  pip --python "$1/bin/python" install --no-deps --only-binary :all: --require-hashes \
+  "$2" -m venv --clear "$1"
+  # By its own pip: ours may be too old for that Python.
+  VENV=$1 pip install --no-deps --only-binary :all: --require-hashes \
     --requirement "$ROOT/$3"
 }
 
